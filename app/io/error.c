@@ -1,0 +1,3 @@
+#include "io/error.h"
+
+G_DEFINE_QUARK (tm-error-quark, tm_error)

@@ -1,0 +1,70 @@
+/* A model: what one opened file, shard set or folder holds. Filled by formats (files, stored tensors, metadata,
+ * problems) and recognise (logical tensors, module tree), then immutable; any thread may read it and hold a reference. */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "model/metadata.h"
+#include "model/module.h"
+#include "model/problem.h"
+#include "model/tensor.h"
+
+G_BEGIN_DECLS
+
+#define TM_TYPE_MODEL (tm_model_get_type ())
+G_DECLARE_FINAL_TYPE (TmModel, tm_model, TM, MODEL, GObject)
+
+struct _TmModel
+{
+  GObject parent_instance;
+
+  char *path;          /* what the person opened */
+  char *title;         /* its last component, for the window's title */
+  char *format;        /* "GGUF", "safetensors" */
+  char *version;       /* "3"; NULL where the format has none */
+  char *byte_order;    /* "little", "big" */
+  char *architecture;  /* "llama", or NULL */
+  char *name;          /* general.name, or NULL */
+  GPtrArray *files;    /* TmSource *, in order; missing ones are not here */
+  GPtrArray *stored;   /* TmStored *, file order */
+  GPtrArray *tensors;  /* TmTensor *, file order */
+  GPtrArray *metadata; /* TmMetadata * */
+  GPtrArray *problems; /* TmProblem * */
+  TmModule *root;      /* the module tree; never NULL once open */
+  guint64 parameters;  /* elements of all logical tensors */
+  guint64 bytes;       /* bytes of all logical tensors' operands */
+  guint n_quantized;
+  GHashTable *by_name; /* logical name -> GUINT_TO_POINTER (index + 1) of the first of that name */
+  GHashTable *by_stored_name;
+};
+
+TmModel *tm_model_new (const char *path);
+
+#define tm_model_tensor(model, i) ((TmTensor *) g_ptr_array_index ((model)->tensors, (i)))
+#define tm_model_stored(model, i) ((TmStored *) g_ptr_array_index ((model)->stored, (i)))
+
+/* printf-like. tensor and source may be NULL; offset may be TM_NO_OFFSET. */
+void tm_model_add_problem (TmModel *model, TmSeverity severity, const char *code, TmSource *source, guint64 offset,
+                           const char *tensor, const char *format, ...) G_GNUC_PRINTF (7, 8);
+guint tm_model_count_problems (TmModel *model, TmSeverity at_least);
+
+/* First metadata entry of a key, or NULL. */
+const TmMetadata *tm_model_find_metadata (TmModel *model, const char *key);
+
+/* After formats and recognise have filled the arrays: ordinals of duplicate names, name tables, totals. */
+void tm_model_seal (TmModel *model);
+
+/* Lookup by "name" or "name#n" (the exact whole name wins). −1 if there is none. stored: among stored tensors. */
+gint64 tm_model_find_tensor (TmModel *model, const char *name);
+gint64 tm_model_find_stored (TmModel *model, const char *name);
+
+/* --- Censuses (transfer full), largest first ------------------------------------------------------------------- */
+typedef struct { const char *dtype; TmDtype code; guint tensors; guint64 parameters, bytes; } TmDtypeCount;
+typedef struct { const TmGranularity *granularity; const char *dtype; guint tensors; } TmGranularityCount;
+GArray *tm_model_count_dtypes (TmModel *model);        /* of TmDtypeCount */
+GArray *tm_model_count_granularities (TmModel *model); /* of TmGranularityCount; granularity NULL: not quantized */
+
+/* "1.10 B parameters · 636 MiB · llama · 4.85 bits/weight" (transfer full) */
+char *tm_model_describe (TmModel *model);
+
+G_END_DECLS

@@ -1,0 +1,131 @@
+/* Stored tensors and logical tensors.
+ *
+ * A stored tensor is bytes in a file with a dtype and a shape. A logical tensor is what a person means by "the weight":
+ * a name, a shape, a dtype and a value at every index; it is a codec applied to stored tensors (its operands).
+ * Both are plain structs owned by their TmModel and immutable once it is open, so any thread may read them.
+ *
+ * Shapes are outermost axis first (rows, columns). Flat indices count row-major in the logical shape, 64 bits. */
+#pragma once
+
+#include "io/source.h"
+#include "model/dtype.h"
+#include "model/granularity.h"
+#include "model/scalar.h"
+
+G_BEGIN_DECLS
+
+typedef struct _TmCodec TmCodec;
+
+typedef struct
+{
+  char *name;          /* bytes as the file has them plus a NUL; valid UTF-8 or not; may be empty */
+  guint ordinal;       /* 0 if the name is unique; else 1 for the first of that name in file order, 2 … */
+  TmDtype dtype;
+  char *type_label;    /* what the file calls a dtype unknown here ("type 137", "F8_WEIRD"); else NULL */
+  guint rank;
+  guint64 *shape;
+  gint64 *stride;      /* in elements; row-major unless the container says otherwise */
+  guint64 n_elements;  /* product of shape; 0 where it overflows (then fault is set) */
+  TmSource *source;    /* own reference; NULL where the file is missing */
+  guint64 offset;      /* byte offset in source */
+  guint64 bytes;       /* bytes in the file: from shape and dtype; where that is not known, up to the next tensor */
+  gboolean big_endian;
+  char *device;        /* what the file records, or NULL */
+  char *fault;         /* NULL, or why its values cannot be had (one line, the same words as its problem) */
+} TmStored;
+
+typedef enum { TM_ROLE_VALUES, TM_ROLE_SCALE, TM_ROLE_ZERO_POINT, TM_ROLE_GROUP_INDEX, TM_ROLE_CODEBOOK,
+               TM_ROLE_GLOBAL_SCALE, TM_ROLE_OTHER } TmOperandRole;
+
+typedef struct
+{
+  TmOperandRole role;
+  guint stored; /* index into the model's stored tensors */
+} TmOperand;
+
+typedef enum
+{
+  TM_QUANTITY_VALUE,
+  TM_QUANTITY_RAW,
+  TM_QUANTITY_SCALE,
+  TM_QUANTITY_ZERO_POINT,
+  TM_QUANTITY_OFFSET,
+  TM_N_QUANTITIES
+} TmQuantity;
+
+typedef struct
+{
+  char *name;          /* logical name; for GGUF and unfolded safetensors the stored one */
+  guint ordinal;       /* as TmStored.ordinal, among logical names */
+  TmDtype dtype;
+  const char *dtype_label; /* shown name: the dtype's, or the file's own for an unknown one; owned elsewhere */
+  gboolean quantized;
+  const char *scheme;  /* static: "ggml", …; NULL for an ordinary dtype */
+  guint rank;
+  guint64 *shape;
+  gint64 *stride;      /* elements */
+  guint64 n_elements;
+  guint64 bytes;       /* of all operands */
+  TmGranularity *granularity; /* NULL for an ordinary dtype */
+  TmOperand *operand;
+  guint n_operands;    /* at least 1; the first holds the values */
+  const TmStored *values; /* the first operand, for convenience */
+  const TmCodec *codec;   /* NULL when fault is set */
+  gpointer codec_data;    /* the codec's own, freed by codec->free_data */
+  char *module;        /* dotted path of its module ("blk.0.attn_v"); "" at the root; set by recognise */
+  char *fault;         /* as TmStored.fault */
+} TmTensor;
+
+/* The way to values. A codec decodes runs of elements and explains one scalar; it never allocates per element.
+ * Runs are row-major in the logical shape: element first … first + count − 1, all inside the tensor (the caller's duty,
+ * checked by tm_tensor_decode). Functions that a scheme does not have are NULL. */
+struct _TmCodec
+{
+  const char *name;
+  /* float32 values as the scheme's reference implementation computes them (wider dtypes are narrowed). */
+  gboolean (*values) (const TmTensor *tensor, guint64 first, gsize count, float *out, GError **error);
+  /* raw codes exactly as stored, before any offset is taken away. */
+  gboolean (*raw) (const TmTensor *tensor, guint64 first, gsize count, gint32 *out, GError **error);
+  /* TM_QUANTITY_SCALE, ZERO_POINT or OFFSET: effective parameters. has_parameter says which exist. */
+  gboolean (*parameter) (const TmTensor *tensor, TmQuantity quantity, guint64 first, gsize count, float *out,
+                         GError **error);
+  gboolean (*has_parameter) (const TmTensor *tensor, TmQuantity quantity);
+  /* Ordinary dtypes: the elements themselves in host byte order, unpacked to whole bytes: F64 double, F32 float, other
+   * floats float, I64 U64 I32 … as they are, I4 I2 gint8, U4 U2 guint8, BOOL guint8 as stored, C64 2 floats, C128 2
+   * doubles. NULL for quantized codecs. Element size: tm_tensor_get_native_size(). */
+  gboolean (*native) (const TmTensor *tensor, guint64 first, gsize count, gpointer out, GError **error);
+  /* Fills everything of the record but tensor and index, which are set. */
+  gboolean (*explain) (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error);
+  void (*free_data) (gpointer data);
+};
+
+void tm_stored_free (TmStored *stored);
+void tm_tensor_free (TmTensor *tensor);
+
+/* --- The only way to values ------------------------------------------------------------------------------------- */
+
+/* Any quantity as float32 (raw codes are whole numbers below 2^24). Errors: the tensor's fault as TM_ERROR_TENSOR or
+ * _UNSUPPORTED; TM_ERROR_QUANTITY; TM_ERROR_ADDRESS for a run outside the tensor; reads as in source.h; G_IO_ERROR_CANCELLED.
+ * Long runs are cut into pieces of about 64 Ki elements; cancellable is looked at between them. */
+gboolean tm_tensor_decode (const TmTensor *tensor, TmQuantity quantity, guint64 first, gsize count, float *out,
+                           GCancellable *cancellable, GError **error);
+gboolean tm_tensor_decode_raw (const TmTensor *tensor, guint64 first, gsize count, gint32 *out,
+                               GCancellable *cancellable, GError **error);
+gboolean tm_tensor_decode_native (const TmTensor *tensor, guint64 first, gsize count, gpointer out,
+                                  GCancellable *cancellable, GError **error);
+gboolean tm_tensor_has_quantity (const TmTensor *tensor, TmQuantity quantity);
+/* What tm_tensor_decode_native() writes: its dtype (F4 … F16 come as F32) and the size of one element in bytes. */
+TmDtype tm_tensor_get_native_dtype (const TmTensor *tensor);
+gsize tm_tensor_get_native_size (const TmTensor *tensor);
+
+/* One scalar record. index: tensor->rank numbers. */
+gboolean tm_tensor_explain (const TmTensor *tensor, const guint64 *index, TmScalar *scalar, GError **error);
+
+/* Index arithmetic, checked against the shape by the caller. */
+guint64 tm_tensor_flatten (const TmTensor *tensor, const guint64 *index);
+void tm_tensor_unflatten (const TmTensor *tensor, guint64 flat, guint64 *index);
+
+/* bytes × 8 / elements; 0 for an empty tensor. */
+double tm_tensor_get_bits_per_weight (const TmTensor *tensor);
+
+G_END_DECLS

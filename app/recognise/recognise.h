@@ -1,0 +1,15 @@
+/* Stored tensors → logical tensors, names → module tree. Evidence is in the file; what is not folded stays visible. */
+#pragma once
+
+#include "model/model.h"
+
+G_BEGIN_DECLS
+
+/* The one way to open a model: formats, then recognise, then tm_model_seal(). (transfer full) */
+TmModel *tm_open_model (const char *path, GCancellable *cancellable, GError **error);
+
+/* Steps of the above, for tests. */
+void tm_recognise_tensors (TmModel *model); /* fills model->tensors */
+void tm_recognise_modules (TmModel *model); /* fills model->root, every tensor's module, architecture where only names tell */
+
+G_END_DECLS

@@ -1,0 +1,122 @@
+/* Scene: what is on the screen as a flat list of primitives in paint order. Made anew for every frame from layout, camera,
+ * tiles and selection; both painters (OpenGL, CPU) draw the same list, so they draw the same picture.
+ * All coordinates are whole device pixels of the viewport, y downwards. Colours are straight-alpha 0xRRGGBBAA. */
+#pragma once
+
+#include "architecture/layout.h"
+#include "model/address.h"
+#include "view/ruler.h"
+#include "view/tiles.h"
+
+G_BEGIN_DECLS
+
+typedef guint32 TmColor;
+
+typedef enum
+{
+  TM_PRIM_RECT,  /* filled, optional border and radius */
+  TM_PRIM_HATCH, /* diagonal stripes: data missing, empty, not decodable */
+  TM_PRIM_TEXT,
+  TM_PRIM_SHEET, /* a pane of values with its boundaries */
+} TmPrimKind;
+
+typedef enum { TM_FONT_SANS, TM_FONT_SANS_BOLD, TM_FONT_MONO, TM_FONT_MONO_BOLD, TM_N_FONTS } TmFont;
+typedef enum { TM_ALIGN_LEFT, TM_ALIGN_CENTRE, TM_ALIGN_RIGHT } TmAlign;
+
+typedef struct { int x, y, width, height, radius, border; TmColor fill, stroke; } TmPrimRect;
+/* (x, y) is the baseline's start, middle or end; text is cut with an ellipsis in the middle to max_width (0: no limit). */
+typedef struct { int x, y, max_width; TmFont font; guint px; TmAlign align; TmColor color; const char *text; } TmPrimText;
+
+typedef enum { TM_PALETTE_DIVERGING, TM_PALETTE_SEQUENTIAL } TmPalette;
+
+/* One page-table entry a wanted tile, in rows of n_pages_x: the tile found, and how many levels above the wanted one it is
+ * (NULL tile: hatch). Wanted tile (i, j) is (page_x + i, page_y + j) at level. */
+typedef struct { const TmTile *tile; guint up; } TmPage;
+
+typedef struct
+{
+  int x, y, width, height;     /* clip: the pixels that belong to the pane and its outline */
+  TmRulers *rulers;            /* owned by the scene */
+  guint level;                 /* wanted level */
+  guint32 page_x, page_y, n_pages_x, n_pages_y;
+  TmPage *pages;               /* owned by the scene */
+  TmPalette palette;
+  float range;                 /* colour range; ≤ 0: nothing but zero seen */
+  float low;                   /* SEQUENTIAL: value of the palette's lower end (upper end is range) */
+  guint64 columns, n_elements; /* last row may be short: cell (r, c) is empty where base + r·columns + c ≥ n_elements */
+  guint64 base;
+  int cell_px;                 /* whole px of an element, for Inf marks; 0 below 8 */
+} TmPrimSheet;
+
+typedef struct
+{
+  TmPrimKind kind;
+  union { TmPrimRect rect; TmPrimText text; TmPrimSheet sheet; } as;
+} TmPrim;
+
+typedef enum { TM_OVERLAY_NONE, TM_OVERLAY_DTYPE, TM_OVERLAY_VALUE, TM_OVERLAY_RAW, TM_OVERLAY_SCALE, TM_N_OVERLAYS } TmOverlay;
+typedef enum { TM_DEPTH_ARCHITECTURE, TM_DEPTH_HEAT_MAP, TM_DEPTH_CELLS } TmDepth;
+
+typedef struct
+{
+  TmColor background, card, card_border, text, text_dim, accent, accent_soft, line, halo, hatch, cell_text, cell_text_inverse;
+  TmColor family[TM_N_FAMILIES];
+  TmColor diverging[256], sequential[256]; /* entry 128 of diverging is zero; entry 0 is free */
+  TmColor nan;
+  gboolean dark;
+} TmTheme;
+
+void tm_theme_init (TmTheme *theme, gboolean dark, TmColor accent /* 0: #3584e4 */);
+
+/* Measures text for the scene (width in px); given by the painters' room. NULL: 0.6 em a character. */
+typedef int (*TmMeasure) (TmFont font, guint px, const char *text, gpointer data);
+
+typedef struct
+{
+  const TmLayout *layout;
+  TmCamera camera;
+  TmTiles *tiles;              /* NULL: sheets are drawn flat in their dtype's colour */
+  const TmTheme *theme;
+  TmOverlay overlay;
+  TmReduce reduce;
+  gboolean boundaries;
+  guint device_scale;
+  const TmAddress *selection;  /* or NULL */
+  guint hover_box;             /* or TM_NO_BOX */
+  TmMeasure measure;
+  gpointer measure_data;
+} TmView;
+
+/* What the legend must say of a frame. */
+typedef struct
+{
+  TmDepth depth;               /* of what fills the middle of the view */
+  guint tensor;                /* the tensor in the middle, G_MAXUINT if none */
+  float range, low;
+  gboolean sampled;            /* some tile on the screen is a sample or an ancestor */
+  gboolean any_sheet;
+  guint families;              /* bit a TmFamily that is on the screen (dtype overlay) */
+  guint dtypes[8]; guint n_dtypes; /* TmDtype on the screen, most frequent first */
+  gboolean heavy_lines;        /* architecture lines are on the screen */
+  const TmBoundaries *runs;    /* levels visible on tensor, or NULL; owned by the scene's cache */
+  gboolean level_visible[4];
+  double pixels_per_element;
+} TmLegend;
+
+typedef struct _TmScene TmScene; /* keeps arrays, rulers and boundaries between frames */
+
+TmScene *tm_scene_new (void);
+void tm_scene_free (TmScene *scene);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TmScene, tm_scene_free)
+
+/* Rebuilds the list. Calls tm_tiles_begin/want/end. Never reads a file, never decodes (cell texts come from level-0 tiles
+ * of value and raw). */
+void tm_scene_update (TmScene *scene, const TmView *view);
+const TmPrim *tm_scene_get_prims (const TmScene *scene, guint *n);
+const TmLegend *tm_scene_get_legend (const TmScene *scene);
+
+/* What is under a pixel: the box, and where cells or heat map are shown the element. */
+typedef struct { guint box; gboolean has_element; guint64 flat; } TmHit;
+TmHit tm_view_pick (const TmView *view, int px, int py);
+
+G_END_DECLS

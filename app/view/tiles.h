@@ -1,0 +1,68 @@
+/* Tiles: 256 × 256 texels of one quantity of one pane at one level of detail, made on worker threads, kept in a cache
+ * bounded in bytes. A texel of level L stands for 2^L × 2^L elements: the one of largest magnitude with its sign (order
+ * NaN > Inf > finite), the mean or the RMS. First a sample (and labelled so), then exact.
+ *
+ * tm_tiles_begin() … tm_tiles_want() … tm_tiles_end() is one frame's request: what was wanted before and is not now is
+ * cancelled. Everything here is main-thread API; workers publish through one idle with a generation number. */
+#pragma once
+
+#include "architecture/sheet.h"
+#include "model/model.h"
+
+G_BEGIN_DECLS
+
+#define TM_TILE 256
+
+typedef enum { TM_REDUCE_LARGEST, TM_REDUCE_MEAN, TM_REDUCE_RMS } TmReduce;
+
+typedef struct
+{
+  guint tensor;
+  guint8 quantity; /* TmQuantity */
+  guint8 reduce;   /* TmReduce */
+  guint8 level;    /* L */
+  guint64 pane;
+  guint32 column, row; /* tile coordinates: element >> L >> 8 */
+} TmTileKey;
+
+typedef enum { TM_TILE_SAMPLED, TM_TILE_EXACT, TM_TILE_FAILED } TmTileState;
+
+typedef struct
+{
+  TmTileKey key;
+  TmTileState state;
+  guint serial;      /* changes whenever texels change: the painters' upload key */
+  guint width, height; /* texels in use, ≤ TM_TILE */
+  float *texels;     /* TM_TILE × TM_TILE, row-major; NULL when failed */
+  char *message;     /* FAILED: why (hatched, on hover) */
+} TmTile;
+
+typedef struct _TmTiles TmTiles; /* reference counted */
+
+/* changed: called on the main context after tiles arrived; at most one pending call. */
+TmTiles *tm_tiles_new (TmModel *model, gsize max_bytes, void (*changed) (gpointer), gpointer data);
+void tm_tiles_free (TmTiles *tiles); /* cancels; waits for nothing on the main thread */
+
+void tm_tiles_begin (TmTiles *tiles);
+/* The best tile there is now for the key: itself, or its nearest cached ancestor (level differs), or NULL; asks for what is
+ * missing. priority: smaller first (distance from the centre). Owned by the cache, valid until the next begin. */
+const TmTile *tm_tiles_want (TmTiles *tiles, const TmTileKey *key, const TmSheet *sheet, int priority);
+void tm_tiles_end (TmTiles *tiles);
+
+/* Levels: smallest L with scale·2^L ≥ 1, at most 40. */
+guint tm_tiles_level_for_scale (double scale);
+
+/* One tile, synchronously, on any thread: what the workers call. exact FALSE: a sample. texels: TM_TILE². */
+gboolean tm_tile_make (const TmTensor *tensor, const TmSheet *sheet, const TmTileKey *key, gboolean exact, float *texels,
+                       guint *width, guint *height, GCancellable *cancellable, GError **error);
+
+/* Colour range: 99.9th percentile of magnitude of a fixed sample of at most 65 536 elements, finite values only; found once
+ * a tensor and quantity on a worker and cached. FALSE while it is not there yet (then asked for). */
+gboolean tm_tiles_get_range (TmTiles *tiles, guint tensor, TmQuantity quantity, float *range);
+float tm_tensor_sample_range (const TmTensor *tensor, TmQuantity quantity, GCancellable *cancellable, GError **error);
+
+guint tm_tiles_count_pending (TmTiles *tiles);
+gsize tm_tiles_get_bytes (TmTiles *tiles);
+double tm_tiles_get_last_ms (TmTiles *tiles); /* how long the last tile took, for the status line */
+
+G_END_DECLS

@@ -1,0 +1,76 @@
+/* Document: what one window shows, and the one place its widgets meet: the model with its layout and tiles, the one
+ * selection (an address) with its history, the overlay and its switches. Outliner, canvas, breadcrumb and inspector observe
+ * it and never each other.
+ *
+ * Signals (all on the main thread, no arguments unless given):
+ *   model-changed      another model, or none; layout and tiles may not be there yet
+ *   layout-changed     the layout was made, or a fold opened or closed
+ *   selection-changed
+ *   fly-to             after selection-changed, when the canvas should bring the selection into view
+ *   view-changed       overlay, reduction, boundaries, theme
+ *   tiles-changed      tiles arrived
+ *   hover-changed
+ *   history-changed    whether back and forward are possible
+ *   problem (char *)   something to show in the banner
+ */
+#pragma once
+
+#include <gtk/gtk.h>
+
+#include "model/address.h"
+#include "view/scene.h"
+
+G_BEGIN_DECLS
+
+#define TM_TYPE_DOCUMENT (tm_document_get_type ())
+G_DECLARE_FINAL_TYPE (TmDocument, tm_document, TM, DOCUMENT, GObject)
+
+TmDocument *tm_document_new (void);
+
+/* Takes a reference on model (NULL empties the document) and lays it out on a worker. */
+void tm_document_set_model (TmDocument *document, TmModel *model);
+TmModel *tm_document_get_model (TmDocument *document);         /* NULL when empty */
+const TmLayout *tm_document_get_layout (TmDocument *document); /* NULL until it is made */
+TmTiles *tm_document_get_tiles (TmDocument *document);         /* NULL when empty */
+
+/* Selection. select() records history (equal addresses are not recorded twice; moving from scalar to scalar in one tensor
+ * replaces the last entry made within a second). fly: also emit fly-to. */
+const TmAddress *tm_document_get_selection (TmDocument *document);
+void tm_document_select (TmDocument *document, const TmAddress *address, gboolean fly);
+void tm_document_select_tensor (TmDocument *document, guint tensor, gboolean fly);
+void tm_document_select_scalar (TmDocument *document, guint tensor, guint64 flat, gboolean fly);
+void tm_document_select_module (TmDocument *document, TmModule *module, gboolean fly);
+gboolean tm_document_go_to (TmDocument *document, const char *text, GError **error); /* address grammar; flies */
+void tm_document_go_back (TmDocument *document);
+void tm_document_go_forward (TmDocument *document);
+gboolean tm_document_can_go_back (TmDocument *document);
+gboolean tm_document_can_go_forward (TmDocument *document);
+void tm_document_go_up (TmDocument *document);   /* scalar → tensor → module → … → model */
+void tm_document_go_into (TmDocument *document); /* model → first module → first tensor → first scalar */
+void tm_document_step_tensor (TmDocument *document, int by); /* next, previous tensor */
+
+/* The selected scalar's flat index; FALSE if the selection is not one scalar of a logical tensor. */
+gboolean tm_document_get_scalar (TmDocument *document, guint *tensor, guint64 *flat);
+/* The tensor that is selected or whose scalar or region is; FALSE otherwise. */
+gboolean tm_document_get_tensor (TmDocument *document, guint *tensor);
+
+/* Folds: opens the fold whose first module has this path in place (or closes it again). */
+void tm_document_set_unfolded (TmDocument *document, const char *path, gboolean unfolded);
+gboolean tm_document_get_unfolded (TmDocument *document, const char *path);
+
+TmOverlay tm_document_get_overlay (TmDocument *document);
+void tm_document_set_overlay (TmDocument *document, TmOverlay overlay);
+TmReduce tm_document_get_reduce (TmDocument *document);
+void tm_document_set_reduce (TmDocument *document, TmReduce reduce);
+gboolean tm_document_get_boundaries (TmDocument *document);
+void tm_document_set_boundaries (TmDocument *document, gboolean boundaries);
+const TmTheme *tm_document_get_theme (TmDocument *document);
+void tm_document_set_theme (TmDocument *document, gboolean dark, TmColor accent);
+
+/* What is under the pointer, for the status line: NULL when nothing. */
+const TmAddress *tm_document_get_hover (TmDocument *document);
+void tm_document_set_hover (TmDocument *document, const TmAddress *address);
+
+void tm_document_report_problem (TmDocument *document, const char *message); /* emits problem */
+
+G_END_DECLS
