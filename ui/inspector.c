@@ -1,7 +1,200 @@
+/* Inspector: answers in this order: raw and dequantized side by side; the formula with numbers; the group; the tensor.
+ * A scalar is explained on a worker, since a read can block on a slow disk; the old page stays until the new one is there. */
+#include "ui/inspector-pages.h"
+#include "ui/inspector-rows.h"
 #include "ui/widgets.h"
+
+#define TM_TYPE_INSPECTOR (tm_inspector_get_type ())
+G_DECLARE_FINAL_TYPE (TmInspector, tm_inspector, TM, INSPECTOR, GtkWidget)
+
+struct _TmInspector
+{
+  GtkWidget parent_instance;
+  TmDocument *document;
+  GtkWidget *scrolled, *page;
+  GCancellable *explaining;
+};
+
+G_DEFINE_FINAL_TYPE (TmInspector, tm_inspector, GTK_TYPE_WIDGET)
+
+static GtkWidget *
+page_new (void)
+{
+  GtkWidget *page = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  gtk_widget_add_css_class (page, "inspector-page");
+  return page;
+}
+
+static void
+set_page (TmInspector *self, GtkWidget *page)
+{
+  /* Moving from scalar to scalar must not jump: the scroll position outlives the page. */
+  GtkAdjustment *adjustment = gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->scrolled));
+  double at = gtk_adjustment_get_value (adjustment);
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->scrolled), page);
+  self->page = page;
+  gtk_adjustment_set_value (adjustment, at);
+}
+
+/* --- Scalars ------------------------------------------------------------------------------------------------------ */
+
+typedef struct
+{
+  TmModel *model; /* own reference: keeps the tensor alive */
+  guint tensor;
+  TmScalar scalar;
+  TmGroupRange range;
+  gboolean has_range;
+  char *fault;
+  guint64 *index;
+} ExplainJob;
+
+static void
+explain_job_free (ExplainJob *job)
+{
+  tm_scalar_clear (&job->scalar);
+  g_free (job->fault);
+  g_free (job->index);
+  g_object_unref (job->model);
+  g_free (job);
+}
+
+static void
+explain_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  ExplainJob *job = data;
+  const TmTensor *tensor = tm_model_tensor (job->model, job->tensor);
+  g_autoptr (GError) error = NULL;
+  if (g_task_return_error_if_cancelled (task))
+    return;
+  if (!tm_tensor_explain (tensor, job->index, &job->scalar, &error))
+    {
+      job->fault = g_strdup (error->message);
+      tm_scalar_clear (&job->scalar);
+      job->scalar.rank = tensor->rank;
+      job->scalar.index = g_memdup2 (job->index, sizeof (guint64) * tensor->rank);
+    }
+  else
+    job->has_range = tm_tensor_get_group_range (tensor, &job->scalar, &job->range, cancellable, NULL);
+  g_task_return_boolean (task, TRUE);
+}
+
+static void
+explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
+{
+  TmInspector *self = TM_INSPECTOR (object);
+  ExplainJob *job = g_task_get_task_data (G_TASK (result));
+  /* GTask answers "cancelled" even when the work won the race, so a stale record is never shown. */
+  if (!g_task_propagate_boolean (G_TASK (result), NULL) || self->document == NULL
+      || job->model != tm_document_get_model (self->document))
+    return;
+  GtkWidget *page = page_new ();
+  tm_inspector_add_scalar (page, self->document, job->tensor, &job->scalar, job->has_range ? &job->range : NULL, job->fault);
+  tm_inspector_add_tensor (page, self->document, job->tensor);
+  set_page (self, page);
+}
+
+static void
+explain_start (TmInspector *self, guint tensor, guint64 flat)
+{
+  TmModel *model = tm_document_get_model (self->document);
+  const TmTensor *t = tm_model_tensor (model, tensor);
+  ExplainJob *job = g_new0 (ExplainJob, 1);
+  job->model = g_object_ref (model);
+  job->tensor = tensor;
+  job->index = g_new0 (guint64, t->rank + 1);
+  tm_tensor_unflatten (t, flat, job->index);
+  self->explaining = g_cancellable_new ();
+  g_autoptr (GTask) task = g_task_new (self, self->explaining, explain_done, NULL);
+  g_task_set_task_data (task, job, (GDestroyNotify) explain_job_free);
+  g_task_set_check_cancellable (task, TRUE);
+  g_task_run_in_thread (task, explain_run);
+}
+
+/* --- Everything else ------------------------------------------------------------------------------------------------ */
+
+static void
+update (TmInspector *self)
+{
+  g_cancellable_cancel (self->explaining);
+  g_clear_object (&self->explaining);
+
+  TmModel *model = tm_document_get_model (self->document);
+  guint tensor;
+  guint64 flat;
+  if (model != NULL && tm_document_get_scalar (self->document, &tensor, &flat))
+    {
+      explain_start (self, tensor, flat);
+      return;
+    }
+
+  GtkWidget *page = page_new ();
+  if (model != NULL)
+    {
+      const TmAddress *address = tm_document_get_selection (self->document);
+      TmAddressKind kind = address != NULL ? address->kind : TM_ADDRESS_MODEL;
+      if (kind == TM_ADDRESS_TENSOR)
+        {
+          if (address->within == TM_WITHIN_REGION)
+            tm_inspector_add_region (page, self->document, address);
+          tm_inspector_add_tensor (page, self->document, address->tensor);
+        }
+      else if (kind == TM_ADDRESS_STORED)
+        tm_inspector_add_stored (page, self->document, address->tensor);
+      else if (kind == TM_ADDRESS_FOLD)
+        tm_inspector_add_module (page, self->document, address->module,
+                                 &g_array_index (address->module->folds, TmFold, address->fold));
+      else if (kind == TM_ADDRESS_MODULE && address->module != model->root)
+        tm_inspector_add_module (page, self->document, address->module, NULL);
+      else
+        tm_inspector_add_model (page, self->document);
+    }
+  set_page (self, page);
+}
+
+static void
+document_changed (TmDocument *document, TmInspector *self)
+{
+  update (self);
+}
+
+static void
+tm_inspector_dispose (GObject *object)
+{
+  TmInspector *self = TM_INSPECTOR (object);
+  g_cancellable_cancel (self->explaining);
+  g_clear_object (&self->explaining);
+  g_clear_pointer (&self->scrolled, gtk_widget_unparent);
+  g_clear_object (&self->document);
+  G_OBJECT_CLASS (tm_inspector_parent_class)->dispose (object);
+}
+
+static void
+tm_inspector_class_init (TmInspectorClass *class)
+{
+  G_OBJECT_CLASS (class)->dispose = tm_inspector_dispose;
+  gtk_widget_class_set_layout_manager_type (GTK_WIDGET_CLASS (class), GTK_TYPE_BIN_LAYOUT);
+  gtk_widget_class_set_css_name (GTK_WIDGET_CLASS (class), "inspector");
+  gtk_widget_class_set_accessible_role (GTK_WIDGET_CLASS (class), GTK_ACCESSIBLE_ROLE_GROUP);
+}
+
+static void
+tm_inspector_init (TmInspector *self)
+{
+  self->scrolled = gtk_scrolled_window_new ();
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+  gtk_widget_set_parent (self->scrolled, GTK_WIDGET (self));
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, "Inspector", -1);
+}
 
 GtkWidget *
 tm_inspector_new (TmDocument *document)
 {
-  return g_object_new (GTK_TYPE_BOX, "css-name", "tm-inspector", NULL);
+  TmInspector *self = g_object_new (TM_TYPE_INSPECTOR, NULL);
+  self->document = g_object_ref (document);
+  g_signal_connect_object (document, "model-changed", G_CALLBACK (document_changed), self, 0);
+  g_signal_connect_object (document, "selection-changed", G_CALLBACK (document_changed), self, 0);
+  g_signal_connect_object (document, "view-changed", G_CALLBACK (document_changed), self, 0);
+  update (self);
+  return GTK_WIDGET (self);
 }

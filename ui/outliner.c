@@ -1,13 +1,420 @@
+/* Outliner: the module tree as a list that a keyboard and a screen reader can walk, with dtype chips, sizes and a name
+ * filter. It observes the document's selection and sets it; nothing else. */
+#include "ui/outline-model.h"
 #include "ui/widgets.h"
+
+#include <string.h>
+
+#include "io/number.h"
+#include "io/text.h"
+
+#define TM_TYPE_OUTLINER (tm_outliner_get_type ())
+G_DECLARE_FINAL_TYPE (TmOutliner, tm_outliner, TM, OUTLINER, GtkWidget)
+
+struct _TmOutliner
+{
+  GtkWidget parent_instance;
+  TmDocument *document;
+  GtkWidget *box, *entry, *stack, *list_view, *empty_label;
+  GtkTreeListModel *tree;       /* NULL while a filter is on or nothing is open */
+  TmOutlineList *flat;          /* the filter's result */
+  GtkSingleSelection *selection;
+  GCancellable *filtering;
+  gboolean syncing;             /* our own selection change: do not answer it */
+};
+
+G_DEFINE_FINAL_TYPE (TmOutliner, tm_outliner, GTK_TYPE_WIDGET)
+
+/* --- Rows ------------------------------------------------------------------------------------------------------- */
+
+typedef struct { GtkWidget *expander, *label, *size, *chip, *mark; } RowWidgets;
+
+static TmOutlineRow *
+row_of_item (GObject *item)
+{
+  if (GTK_IS_TREE_LIST_ROW (item))
+    return TM_OUTLINE_ROW (gtk_tree_list_row_get_item (GTK_TREE_LIST_ROW (item)));
+  return TM_OUTLINE_ROW (g_object_ref (item));
+}
+
+static void
+setup_row (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
+{
+  RowWidgets *w = g_new0 (RowWidgets, 1);
+  w->expander = gtk_tree_expander_new ();
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+  w->label = gtk_label_new (NULL);
+  gtk_label_set_xalign (GTK_LABEL (w->label), 0);
+  gtk_label_set_ellipsize (GTK_LABEL (w->label), PANGO_ELLIPSIZE_MIDDLE);
+  gtk_widget_set_hexpand (w->label, TRUE);
+  w->mark = gtk_image_new_from_icon_name ("dialog-warning-symbolic");
+  gtk_accessible_update_property (GTK_ACCESSIBLE (w->mark), GTK_ACCESSIBLE_PROPERTY_LABEL, "at fault", -1);
+  w->size = gtk_label_new (NULL);
+  gtk_widget_add_css_class (w->size, "dim-label");
+  gtk_widget_add_css_class (w->size, "numeric");
+  w->chip = tm_chip_new (TM_DTYPE_F32, NULL);
+  gtk_box_append (GTK_BOX (box), w->label);
+  gtk_box_append (GTK_BOX (box), w->mark);
+  gtk_box_append (GTK_BOX (box), w->size);
+  gtk_box_append (GTK_BOX (box), w->chip);
+  gtk_tree_expander_set_child (GTK_TREE_EXPANDER (w->expander), box);
+  gtk_list_item_set_child (item, w->expander);
+  g_object_set_data_full (G_OBJECT (item), "row-widgets", w, g_free);
+}
+
+static void
+bind_row (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
+{
+  RowWidgets *w = g_object_get_data (G_OBJECT (item), "row-widgets");
+  GObject *object = gtk_list_item_get_item (item);
+  g_autoptr (TmOutlineRow) row = row_of_item (object);
+  gtk_tree_expander_set_list_row (GTK_TREE_EXPANDER (w->expander),
+                                  GTK_IS_TREE_LIST_ROW (object) ? GTK_TREE_LIST_ROW (object) : NULL);
+
+  g_autofree char *text = tm_outline_row_get_text (row);
+  gtk_label_set_text (GTK_LABEL (w->label), text);
+  gboolean is_tensor = row->kind == TM_OUTLINE_TENSOR;
+  gtk_widget_set_visible (w->chip, is_tensor);
+  gtk_widget_set_visible (w->size, !is_tensor);
+  gtk_widget_set_visible (w->mark, FALSE);
+
+  g_autofree char *tip = NULL;
+  if (is_tensor)
+    {
+      const TmTensor *tensor = tm_model_tensor (row->model, row->index);
+      tm_chip_set (w->chip, tensor->dtype, tensor->dtype_label);
+      g_autofree char *name = tm_text_escape (tensor->name, -1);
+      g_autofree char *size = tm_format_size (tensor->bytes);
+      g_autofree char *parameters = tm_format_count (tensor->n_elements);
+      gtk_widget_set_visible (w->mark, tensor->fault != NULL);
+      g_autofree char *fault = tensor->fault != NULL ? tm_text_escape (tensor->fault, -1) : NULL;
+      tip = g_strdup_printf ("%s\n%s elements · %s%s%s", name, parameters, size, fault != NULL ? "\n" : "",
+                             fault != NULL ? fault : "");
+    }
+  else
+    {
+      const TmModule *module = row->module;
+      guint64 parameters = module->parameters;
+      if (row->kind == TM_OUTLINE_FOLD)
+        {
+          const TmFold *fold = &g_array_index (module->folds, TmFold, row->index);
+          parameters = 0;
+          for (guint i = 0; i < fold->count; i++)
+            parameters += ((TmModule *) g_ptr_array_index (module->children, fold->first + i))->parameters;
+        }
+      g_autofree char *short_count = tm_format_parameters (parameters);
+      g_autofree char *count = tm_format_count (parameters);
+      gtk_label_set_text (GTK_LABEL (w->size), short_count);
+      tip = g_strdup_printf ("%s\n%s parameters", text, count);
+    }
+  gtk_widget_set_tooltip_text (w->expander, tip);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (w->expander), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
+}
+
+static GListModel *
+create_children (gpointer item, gpointer data)
+{
+  return tm_outline_list_get_children (TM_OUTLINE_ROW (item));
+}
+
+/* --- What the list shows ---------------------------------------------------------------------------------------- */
+
+static void
+show_message (TmOutliner *self, const char *message)
+{
+  gtk_label_set_text (GTK_LABEL (self->empty_label), message);
+  gtk_stack_set_visible_child_name (GTK_STACK (self->stack), message != NULL ? "empty" : "list");
+}
+
+static void
+set_list (TmOutliner *self, GListModel *model /* taken */)
+{
+  self->syncing = TRUE;
+  gtk_single_selection_set_model (self->selection, model);
+  self->syncing = FALSE;
+  g_clear_object (&model);
+}
+
+/* Opens the rows that lead to the address and selects it; with a filter on, selects it among the results. */
+static void
+sync_selection (TmOutliner *self)
+{
+  const TmAddress *address = tm_document_get_selection (self->document);
+  guint position = GTK_INVALID_LIST_POSITION;
+
+  if (address != NULL && self->flat != NULL)
+    {
+      position = tm_outline_list_find (self->flat, address);
+    }
+  else if (address != NULL && self->tree != NULL && address->kind != TM_ADDRESS_MODEL && address->kind != TM_ADDRESS_STORED)
+    {
+      TmOutlineList *list = TM_OUTLINE_LIST (gtk_tree_list_model_get_model (self->tree));
+      g_autoptr (GtkTreeListRow) row = NULL;
+      while (list != NULL)
+        {
+          guint index = tm_outline_list_find (list, address);
+          if (index == G_MAXUINT)
+            break;
+          GtkTreeListRow *next = row != NULL ? gtk_tree_list_row_get_child_row (row, index)
+                                             : gtk_tree_list_model_get_child_row (self->tree, index);
+          g_clear_object (&row);
+          row = next;
+          g_autoptr (TmOutlineRow) item = TM_OUTLINE_ROW (gtk_tree_list_row_get_item (row));
+          gboolean here = (item->kind == TM_OUTLINE_MODULE && address->kind == TM_ADDRESS_MODULE && item->module == address->module)
+                          || (item->kind == TM_OUTLINE_FOLD && address->kind == TM_ADDRESS_FOLD
+                              && item->module == address->module && item->index == address->fold);
+          if (here || item->kind == TM_OUTLINE_TENSOR)
+            break;
+          gtk_tree_list_row_set_expanded (row, TRUE);
+          GListModel *children = gtk_tree_list_row_get_children (row);
+          list = children != NULL ? TM_OUTLINE_LIST (children) : NULL;
+        }
+      if (row != NULL)
+        position = gtk_tree_list_row_get_position (row);
+    }
+
+  self->syncing = TRUE;
+  gtk_single_selection_set_selected (self->selection, position);
+  self->syncing = FALSE;
+  if (position != GTK_INVALID_LIST_POSITION)
+    gtk_widget_activate_action (self->list_view, "list.scroll-to-item", "u", position);
+}
+
+static void
+show_tree (TmOutliner *self)
+{
+  TmModel *model = tm_document_get_model (self->document);
+  g_clear_object (&self->flat);
+  g_clear_object (&self->tree);
+  if (model == NULL || model->root == NULL)
+    {
+      set_list (self, NULL);
+      show_message (self, "Nothing is open");
+      return;
+    }
+  TmOutlineList *top = tm_outline_list_new (model, model->root, -1);
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (top));
+  self->tree = gtk_tree_list_model_new (G_LIST_MODEL (top), FALSE, FALSE, create_children, NULL, NULL);
+  set_list (self, G_LIST_MODEL (g_object_ref (self->tree)));
+  show_message (self, n == 0 ? "This model has no tensors" : NULL);
+  sync_selection (self);
+}
+
+/* --- Filter: on a worker, since a sharded index can hold half a million names -------------------------------------- */
+
+typedef struct { TmModel *model; char *needle; } FilterJob;
+
+static void
+filter_job_free (FilterJob *job)
+{
+  g_object_unref (job->model);
+  g_free (job->needle);
+  g_free (job);
+}
+
+static void
+filter_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  FilterJob *job = data;
+  GArray *found = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; i < job->model->tensors->len; i++)
+    {
+      if ((i & 1023) == 0 && g_cancellable_is_cancelled (cancellable))
+        break;
+      const TmTensor *tensor = tm_model_tensor (job->model, i);
+      g_autofree char *name = g_ascii_strdown (tensor->name, -1);
+      g_autofree char *dtype = g_ascii_strdown (tensor->dtype_label != NULL ? tensor->dtype_label : "", -1);
+      if (strstr (name, job->needle) != NULL || strcmp (dtype, job->needle) == 0)
+        g_array_append_val (found, i);
+    }
+  g_task_return_pointer (task, found, (GDestroyNotify) g_array_unref);
+}
+
+static void
+filter_done (GObject *object, GAsyncResult *result, gpointer data)
+{
+  TmOutliner *self = TM_OUTLINER (object);
+  g_autoptr (GError) error = NULL;
+  GArray *found = g_task_propagate_pointer (G_TASK (result), &error);
+  if (found == NULL)
+    return; /* cancelled: a newer filter is on its way */
+  FilterJob *job = g_task_get_task_data (G_TASK (result));
+  if (job->model != tm_document_get_model (self->document))
+    {
+      g_array_unref (found);
+      return;
+    }
+  guint n = found->len;
+  g_clear_object (&self->flat);
+  g_clear_object (&self->tree);
+  self->flat = tm_outline_list_new_flat (job->model, found);
+  set_list (self, G_LIST_MODEL (g_object_ref (self->flat)));
+  g_autofree char *needle = tm_text_escape (job->needle, -1);
+  g_autofree char *message
+      = n == 0 ? g_strdup_printf ("No tensor has “%s” in its name.\nEscape clears the filter.", needle) : NULL;
+  show_message (self, message);
+  sync_selection (self);
+}
+
+static void
+filter_changed (GtkSearchEntry *entry, TmOutliner *self)
+{
+  g_cancellable_cancel (self->filtering);
+  g_clear_object (&self->filtering);
+  const char *text = gtk_editable_get_text (GTK_EDITABLE (entry));
+  TmModel *model = tm_document_get_model (self->document);
+  if (text[0] == '\0' || model == NULL)
+    {
+      show_tree (self);
+      return;
+    }
+  self->filtering = g_cancellable_new ();
+  FilterJob *job = g_new0 (FilterJob, 1);
+  job->model = g_object_ref (model);
+  job->needle = g_ascii_strdown (text, -1);
+  g_autoptr (GTask) task = g_task_new (self, self->filtering, filter_done, NULL);
+  g_task_set_task_data (task, job, (GDestroyNotify) filter_job_free);
+  g_task_run_in_thread (task, filter_run);
+}
+
+static void
+filter_stopped (GtkSearchEntry *entry, TmOutliner *self)
+{
+  gtk_editable_set_text (GTK_EDITABLE (entry), "");
+  gtk_widget_grab_focus (self->list_view);
+}
+
+/* --- Document ----------------------------------------------------------------------------------------------------- */
+
+static void
+select_row (TmOutliner *self, guint position, gboolean fly)
+{
+  g_autoptr (GObject) item = g_list_model_get_item (G_LIST_MODEL (self->selection), position);
+  if (item == NULL)
+    return;
+  g_autoptr (TmOutlineRow) row = row_of_item (item);
+  g_auto (TmAddress) address = TM_ADDRESS_INIT;
+  tm_outline_row_get_address (row, &address);
+  tm_document_select (self->document, &address, fly);
+}
+
+static void
+selected_changed (GtkSingleSelection *selection, GParamSpec *pspec, TmOutliner *self)
+{
+  guint position = gtk_single_selection_get_selected (selection);
+  if (self->syncing || position == GTK_INVALID_LIST_POSITION)
+    return;
+  self->syncing = TRUE;
+  select_row (self, position, TRUE);
+  self->syncing = FALSE;
+}
+
+static void
+row_activated (GtkListView *view, guint position, TmOutliner *self)
+{
+  select_row (self, position, TRUE);
+  g_autoptr (GObject) item = g_list_model_get_item (G_LIST_MODEL (self->selection), position);
+  if (GTK_IS_TREE_LIST_ROW (item) && gtk_tree_list_row_is_expandable (GTK_TREE_LIST_ROW (item)))
+    gtk_tree_list_row_set_expanded (GTK_TREE_LIST_ROW (item), !gtk_tree_list_row_get_expanded (GTK_TREE_LIST_ROW (item)));
+}
+
+static void
+document_selected (TmDocument *document, TmOutliner *self)
+{
+  if (!self->syncing)
+    sync_selection (self);
+}
+
+static void
+document_model_changed (TmDocument *document, TmOutliner *self)
+{
+  self->syncing = TRUE;
+  gtk_editable_set_text (GTK_EDITABLE (self->entry), "");
+  self->syncing = FALSE;
+  show_tree (self);
+}
+
+/* --- Widget ------------------------------------------------------------------------------------------------------- */
+
+static void
+tm_outliner_dispose (GObject *object)
+{
+  TmOutliner *self = TM_OUTLINER (object);
+  g_cancellable_cancel (self->filtering);
+  g_clear_object (&self->filtering);
+  g_clear_pointer (&self->box, gtk_widget_unparent);
+  g_clear_object (&self->flat);
+  g_clear_object (&self->tree);
+  g_clear_object (&self->selection);
+  g_clear_object (&self->document);
+  G_OBJECT_CLASS (tm_outliner_parent_class)->dispose (object);
+}
+
+static void
+tm_outliner_class_init (TmOutlinerClass *class)
+{
+  G_OBJECT_CLASS (class)->dispose = tm_outliner_dispose;
+  gtk_widget_class_set_layout_manager_type (GTK_WIDGET_CLASS (class), GTK_TYPE_BIN_LAYOUT);
+  gtk_widget_class_set_css_name (GTK_WIDGET_CLASS (class), "outliner");
+}
+
+static void
+tm_outliner_init (TmOutliner *self)
+{
+  self->box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  gtk_widget_set_parent (self->box, GTK_WIDGET (self));
+
+  self->entry = gtk_search_entry_new ();
+  g_object_set (self->entry, "placeholder-text", "Filter tensors by name", NULL);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->entry), GTK_ACCESSIBLE_PROPERTY_LABEL, "Filter tensors by name", -1);
+  gtk_widget_add_css_class (self->entry, "outline-filter");
+  g_signal_connect (self->entry, "search-changed", G_CALLBACK (filter_changed), self);
+  g_signal_connect (self->entry, "stop-search", G_CALLBACK (filter_stopped), self);
+  gtk_box_append (GTK_BOX (self->box), self->entry);
+
+  self->selection = gtk_single_selection_new (NULL);
+  gtk_single_selection_set_autoselect (self->selection, FALSE);
+  gtk_single_selection_set_can_unselect (self->selection, TRUE);
+  g_signal_connect (self->selection, "notify::selected", G_CALLBACK (selected_changed), self);
+
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_row), self);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_row), self);
+  self->list_view = gtk_list_view_new (GTK_SELECTION_MODEL (g_object_ref (self->selection)), factory);
+  gtk_widget_add_css_class (self->list_view, "navigation-sidebar");
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->list_view), GTK_ACCESSIBLE_PROPERTY_LABEL, "Modules and tensors", -1);
+  g_signal_connect (self->list_view, "activate", G_CALLBACK (row_activated), self);
+
+  GtkWidget *scrolled = gtk_scrolled_window_new ();
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scrolled), self->list_view);
+  self->empty_label = gtk_label_new (NULL);
+  gtk_label_set_wrap (GTK_LABEL (self->empty_label), TRUE);
+  gtk_label_set_wrap_mode (GTK_LABEL (self->empty_label), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_justify (GTK_LABEL (self->empty_label), GTK_JUSTIFY_CENTER);
+  gtk_widget_add_css_class (self->empty_label, "dim-label");
+  gtk_widget_add_css_class (self->empty_label, "empty-message");
+
+  self->stack = gtk_stack_new ();
+  gtk_stack_add_named (GTK_STACK (self->stack), scrolled, "list");
+  gtk_stack_add_named (GTK_STACK (self->stack), self->empty_label, "empty");
+  gtk_widget_set_vexpand (self->stack, TRUE);
+  gtk_box_append (GTK_BOX (self->box), self->stack);
+}
 
 GtkWidget *
 tm_outliner_new (TmDocument *document)
 {
-  return g_object_new (GTK_TYPE_BOX, "css-name", "tm-outliner", NULL);
+  TmOutliner *self = g_object_new (TM_TYPE_OUTLINER, NULL);
+  self->document = g_object_ref (document);
+  g_signal_connect_object (document, "model-changed", G_CALLBACK (document_model_changed), self, 0);
+  g_signal_connect_object (document, "selection-changed", G_CALLBACK (document_selected), self, 0);
+  show_tree (self);
+  return GTK_WIDGET (self);
 }
 
 void
 tm_outliner_focus_filter (GtkWidget *outliner)
 {
-  gtk_widget_grab_focus (outliner);
+  gtk_widget_grab_focus (TM_OUTLINER (outliner)->entry);
 }

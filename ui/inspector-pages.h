@@ -1,0 +1,19 @@
+/* What the inspector says of each kind of selection. Pages append cards to an empty vertical box; nothing here blocks. */
+#pragma once
+
+#include "model/group-range.h"
+#include "ui/document.h"
+
+G_BEGIN_DECLS
+
+void tm_inspector_add_model (GtkWidget *box, TmDocument *document);
+void tm_inspector_add_module (GtkWidget *box, TmDocument *document, TmModule *module, const TmFold *fold);
+void tm_inspector_add_tensor (GtkWidget *box, TmDocument *document, guint tensor);
+void tm_inspector_add_stored (GtkWidget *box, TmDocument *document, guint stored);
+void tm_inspector_add_region (GtkWidget *box, TmDocument *document, const TmAddress *address);
+
+/* The record was explained on a worker; range NULL where the group has none or is too large, fault: why there is no record. */
+void tm_inspector_add_scalar (GtkWidget *box, TmDocument *document, guint tensor, const TmScalar *scalar,
+                              const TmGroupRange *range, const char *fault);
+
+G_END_DECLS

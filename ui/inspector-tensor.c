@@ -1,0 +1,149 @@
+/* Tensor, stored tensor, region. */
+#include "ui/inspector-pages.h"
+#include "ui/inspector-rows.h"
+
+#include "io/number.h"
+#include "io/text.h"
+
+static char *
+format_unsigned (guint rank, const guint64 *numbers)
+{
+  GString *text = g_string_new ("[");
+  for (guint i = 0; i < rank; i++)
+    g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, i > 0 ? ", " : "", numbers[i]);
+  return g_string_free (g_string_append_c (text, ']'), FALSE);
+}
+
+static char *
+format_signed (guint rank, const gint64 *numbers)
+{
+  GString *text = g_string_new ("[");
+  for (guint i = 0; i < rank; i++)
+    g_string_append_printf (text, "%s%" G_GINT64_FORMAT, i > 0 ? ", " : "", numbers[i]);
+  return g_string_free (g_string_append_c (text, ']'), FALSE);
+}
+
+/* GGUF counts the other way round (ne[0] is the row length): both orders stand beside each other. */
+static char *
+format_ne (guint rank, const guint64 *shape)
+{
+  GString *text = g_string_new ("ne = [");
+  for (guint i = rank; i > 0; i--)
+    g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, i < rank ? ", " : "", shape[i - 1]);
+  return g_string_free (g_string_append_c (text, ']'), FALSE);
+}
+
+static gboolean
+is_row_major (guint rank, const guint64 *shape, const gint64 *stride)
+{
+  guint64 expected = 1;
+  for (guint i = rank; i > 0; i--)
+    {
+      if (shape[i - 1] != 1 && stride[i - 1] != (gint64) expected)
+        return FALSE;
+      expected *= shape[i - 1];
+    }
+  return TRUE;
+}
+
+static void
+add_fault (GtkWidget *card, const char *fault)
+{
+  if (fault == NULL)
+    return;
+  g_autofree char *escaped = tm_text_escape (fault, -1);
+  gtk_widget_add_css_class (tm_card_add_text (card, escaped, FALSE), "fault");
+}
+
+void
+tm_inspector_add_tensor (GtkWidget *box, TmDocument *document, guint index)
+{
+  TmModel *model = tm_document_get_model (document);
+  const TmTensor *tensor = tm_model_tensor (model, index);
+  const TmDtypeInfo *info = tm_dtype_get_info (tensor->dtype);
+  GtkWidget *card = tm_card_new (box, "Tensor");
+  add_fault (card, tensor->fault);
+
+  g_autofree char *name = tm_text_escape (tensor->name, -1);
+  tm_card_add_row (card, "name", name, NULL);
+  g_autofree char *label = tm_text_escape (tensor->dtype_label, -1);
+  g_autofree char *dtype = g_strdup_printf ("%s · %s", label, tensor->quantized ? "quantized" : "not quantized");
+  tm_card_add_row (card, "dtype", dtype,
+                   tensor->quantized ? "The stored integers stand for real values through a scale"
+                                     : "An ordinary dtype: the stored value is the value");
+  if (tensor->scheme != NULL)
+    tm_card_add_row (card, "scheme", tensor->scheme, NULL);
+  g_autofree char *shape = format_unsigned (tensor->rank, tensor->shape);
+  tm_card_add_row (card, "shape", shape, "Outermost axis first");
+  if (g_strcmp0 (model->format, "GGUF") == 0 && tensor->rank > 1)
+    {
+      g_autofree char *ne = format_ne (tensor->rank, tensor->shape);
+      tm_card_add_row (card, "stored order", ne, "The file counts dimensions fastest first");
+    }
+  g_autofree char *rank = g_strdup_printf ("%u", tensor->rank);
+  tm_card_add_row (card, "rank", rank, NULL);
+  g_autofree char *elements = tm_format_count (tensor->n_elements);
+  tm_card_add_row (card, "elements", elements, NULL);
+  if (tensor->stride != NULL)
+    {
+      g_autofree char *stride = format_signed (tensor->rank, tensor->stride);
+      tm_card_add_row (card, "stride", stride, "In elements");
+      const char *order = is_row_major (tensor->rank, tensor->shape, tensor->stride) ? "row-major" : "strided";
+      g_autofree char *layout
+          = info->block_elements > 1
+                ? g_strdup_printf ("%s, packed %u B / %u", order, info->block_bytes, info->block_elements)
+                : g_strdup (order);
+      tm_card_add_row (card, "layout", layout, "How elements follow each other in the file");
+    }
+  g_autofree char *granularity = tm_granularity_describe (tensor->granularity);
+  tm_card_add_row (card, "granularity", granularity, "Which elements share one set of quantization parameters");
+  if (tensor->n_elements > 0 && tensor->fault == NULL)
+    {
+      char buffer[TM_NUMBER_SIZE];
+      g_autofree char *bpw = g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.6g", tm_tensor_get_bits_per_weight (tensor)));
+      tm_card_add_row (card, "bits / weight", bpw, "All bytes of the tensor, its parameters included");
+    }
+  g_autofree char *bytes = tm_format_count (tensor->bytes);
+  g_autofree char *place = tensor->values != NULL ? g_strdup_printf ("%s @ 0x%" G_GINT64_MODIFIER "X", bytes, tensor->values->offset)
+                                                  : g_strdup (bytes);
+  tm_card_add_row (card, "bytes", place, "Size and where it begins in the file");
+  if (tensor->values != NULL && tensor->values->source != NULL)
+    {
+      g_autofree char *file = tm_text_escape (tm_source_get_name (tensor->values->source), -1);
+      tm_card_add_row (card, "file", file, NULL);
+    }
+  const char *device = tensor->values != NULL ? tensor->values->device : NULL;
+  g_autofree char *device_text = device != NULL ? tm_text_escape (device, -1) : g_strdup ("not recorded");
+  tm_card_add_row (card, "device", device_text, NULL);
+}
+
+void
+tm_inspector_add_stored (GtkWidget *box, TmDocument *document, guint index)
+{
+  const TmStored *stored = tm_model_stored (tm_document_get_model (document), index);
+  GtkWidget *card = tm_card_new (box, "Stored tensor");
+  add_fault (card, stored->fault);
+  g_autofree char *name = tm_text_escape (stored->name, -1);
+  tm_card_add_row (card, "name", name, NULL);
+  tm_card_add_row (card, "dtype", stored->type_label != NULL ? stored->type_label : tm_dtype_get_name (stored->dtype), NULL);
+  g_autofree char *shape = format_unsigned (stored->rank, stored->shape);
+  tm_card_add_row (card, "shape", shape, "Outermost axis first");
+  g_autofree char *bytes = tm_format_count (stored->bytes);
+  g_autofree char *place = g_strdup_printf ("%s @ 0x%" G_GINT64_MODIFIER "X", bytes, stored->offset);
+  tm_card_add_row (card, "bytes", place, NULL);
+}
+
+void
+tm_inspector_add_region (GtkWidget *box, TmDocument *document, const TmAddress *address)
+{
+  g_autofree char *text = tm_address_format (tm_document_get_model (document), address);
+  g_autofree char *escaped = tm_text_escape (text, -1);
+  guint64 count = 1;
+  for (guint i = 0; i < address->rank; i++)
+    if (__builtin_mul_overflow (count, address->end[i] - address->start[i], &count))
+      count = G_MAXUINT64;
+  GtkWidget *card = tm_card_new (box, "Region");
+  tm_card_add_row (card, "address", escaped, NULL);
+  g_autofree char *elements = tm_format_count (count);
+  tm_card_add_row (card, "elements", elements, NULL);
+}
