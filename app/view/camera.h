@@ -25,7 +25,8 @@ void tm_camera_init (TmCamera *camera, int width, int height);
 void tm_camera_set (TmCamera *camera, double centre_x, double centre_y, double scale);
 /* The same with an exact 64-bit whole part. */
 void tm_camera_set_at (TmCamera *camera, gint64 x, double fraction_x, gint64 y, double fraction_y, double scale);
-void tm_camera_pan (TmCamera *camera, double dx, double dy);  /* device pixels; whole ones move the picture exactly */
+/* Moves the picture by (dx, dy) device pixels, as a drag does; whole ones move it exactly. */
+void tm_camera_pan (TmCamera *camera, double dx, double dy);
 void tm_camera_zoom (TmCamera *camera, double factor, double px, double py); /* the point under (px, py) stays */
 void tm_camera_resize (TmCamera *camera, int width, int height); /* the centre stays */
 /* Shows a rectangle of elements with a margin in pixels; scale clamped. */

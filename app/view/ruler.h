@@ -32,7 +32,8 @@ typedef struct
 
 /* tensor->granularity over its sheet. NULL for an ordinary tensor. (transfer full) */
 TmBoundaries *tm_boundaries_new (const TmTensor *tensor, const TmSheet *sheet);
-/* For tests and the views of overlay-math section 7. flat 0: rectangle. widths in px. */
+/* For tests and the views of overlay-math section 7. Runs are copied, tables included; label and size may be NULL.
+ * slice_rows 0: one pane. */
 TmBoundaries *tm_boundaries_new_manual (guint64 rows, guint64 columns, guint64 slice_rows, guint n_runs, const TmRun *runs);
 void tm_boundaries_free (TmBoundaries *boundaries);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TmBoundaries, tm_boundaries_free)
@@ -54,6 +55,7 @@ typedef struct
   guint n_flat;
   TmFlatEntry *flat_x[4], *flat_y[4];
   guint8 flat_line[4], flat_halo[4]; /* strengths 0 … 255 */
+  gint32 flat_block[4];        /* B: elements a block, what the test m + dx + dy ≥ B compares with */
 } TmRulers;
 
 /* Fills rulers for the pane (its left upper corner at element origin_x, origin_y of the plane) and the pixels where the pane
@@ -62,6 +64,11 @@ typedef struct
 void tm_rulers_build (TmRulers *rulers, const TmCamera *camera, gint64 origin_x, gint64 origin_y, guint64 rows,
                       guint64 columns, const TmBoundaries *boundaries, gboolean show_lines, guint outline_width,
                       guint device_scale);
+/* The same for pane number p of a stack: base is the flat index of the pane's first element (p·rows·columns). Only flat
+ * blocks, which may run on from one pane to the next, look at it; tm_rulers_build() is base 0. */
+void tm_rulers_build_at (TmRulers *rulers, const TmCamera *camera, gint64 origin_x, gint64 origin_y, guint64 rows,
+                         guint64 columns, guint64 base, const TmBoundaries *boundaries, gboolean show_lines,
+                         guint outline_width, guint device_scale);
 void tm_rulers_clear (TmRulers *rulers);
 
 /* Line and halo strength 0 … 255 of a pixel inside the rulers' range, as the shader computes them. */
