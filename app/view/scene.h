@@ -115,8 +115,8 @@ void tm_scene_update (TmScene *scene, const TmView *view);
 const TmPrim *tm_scene_get_prims (const TmScene *scene, guint *n);
 const TmLegend *tm_scene_get_legend (const TmScene *scene);
 
-/* What is under a pixel: the box, and where cells or heat map are shown the element. */
-typedef struct { guint box; gboolean has_element; guint64 flat; } TmHit;
+/* What is under a pixel: the box, where cells or heat map are shown the element, and whether it is a fold's badge. */
+typedef struct { guint box; gboolean has_element; guint64 flat; gboolean badge; } TmHit;
 TmHit tm_view_pick (const TmView *view, int px, int py);
 
 G_END_DECLS
