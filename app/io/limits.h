@@ -6,6 +6,7 @@
 #define TM_MAX_GGUF_RANK 8               /* the library writes 4; 5 to 8 are shown, more is refused */
 #define TM_MAX_GGUF_ALIGNMENT (1u << 20) /* a page is 4 KiB, a huge page 2 MiB; nothing writes more than 64 KiB */
 #define TM_MAX_STRING (1u << 30)         /* the library's own cap */
+#define TM_MAX_HEADER_TEXT (1u << 28)    /* keys, names and string values of one header together; real ones have a few MiB */
 
 /* safetensors */
 #define TM_MAX_SAFETENSORS_HEADER 100000000u /* the reference reader's cap */

@@ -1,0 +1,70 @@
+#include "formats/readers.h"
+
+void
+tm_stored_mark (TmModel *model, TmStored *stored, const char *code, guint64 offset, const char *format, ...)
+{
+  g_autofree char *message = NULL;
+  va_list args;
+
+  va_start (args, format);
+  message = g_strdup_vprintf (format, args);
+  va_end (args);
+  tm_model_add_problem (model, TM_SEVERITY_ERROR, code, stored->source, offset, stored->name, "%s", message);
+  if (stored->fault == NULL)
+    stored->fault = g_steal_pointer (&message);
+}
+
+gboolean
+tm_stored_measure (TmStored *stored, gboolean zero_wins)
+{
+  guint64 product = 1;
+  gint64 stride = 1;
+  gboolean fits = TRUE;
+
+  if (stored->stride == NULL)
+    stored->stride = g_new0 (gint64, MAX (stored->rank, 1));
+  for (guint axis = 0; axis < stored->rank; axis++)
+    if (__builtin_mul_overflow (product, stored->shape[axis], &product))
+      fits = FALSE;
+  for (guint axis = 0; axis < stored->rank; axis++)
+    if (stored->shape[axis] == 0 && zero_wins)
+      {
+        fits = TRUE;
+        product = 0;
+      }
+  for (guint axis = stored->rank; axis-- > 0;)
+    {
+      stored->stride[axis] = stride;
+      /* Only a tensor without elements, or one at fault, gets here: its strides are never used. */
+      if (stored->shape[axis] > G_MAXINT64 || __builtin_mul_overflow (stride, (gint64) stored->shape[axis], &stride))
+        stride = G_MAXINT64;
+    }
+  stored->n_elements = fits ? product : 0;
+  return fits;
+}
+
+void
+tm_model_report_duplicates (TmModel *model)
+{
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < model->stored->len; i++)
+    {
+      TmStored *stored = tm_model_stored (model, i);
+
+      if (!g_hash_table_add (names, stored->name))
+        tm_model_add_problem (model, TM_SEVERITY_WARNING, "duplicate-name", stored->source, TM_NO_OFFSET, stored->name,
+                              "tensor \"%s\": the name stands more than once; the bare name is the first", stored->name);
+    }
+}
+
+void
+tm_model_take_part (TmModel *model, TmModel *part)
+{
+  g_ptr_array_extend_and_steal (model->files, g_steal_pointer (&part->files));
+  g_ptr_array_extend_and_steal (model->stored, g_steal_pointer (&part->stored));
+  g_ptr_array_extend_and_steal (model->problems, g_steal_pointer (&part->problems));
+  part->files = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_source_unref);
+  part->stored = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_stored_free);
+  part->problems = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_problem_free);
+}

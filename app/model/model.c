@@ -1,0 +1,368 @@
+#include "model/model.h"
+
+#include <string.h>
+
+#include "io/number.h"
+
+G_DEFINE_FINAL_TYPE (TmModel, tm_model, G_TYPE_OBJECT)
+
+static void
+tm_model_init (TmModel *model)
+{
+  model->files = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_source_unref);
+  model->stored = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_stored_free);
+  model->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_tensor_free);
+  model->metadata = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_metadata_free);
+  model->problems = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_problem_free);
+  model->by_name = g_hash_table_new (g_str_hash, g_str_equal); /* keys belong to the tensors */
+  model->by_stored_name = g_hash_table_new (g_str_hash, g_str_equal);
+}
+
+static void
+tm_model_finalize (GObject *object)
+{
+  TmModel *model = TM_MODEL (object);
+
+  g_hash_table_unref (model->by_name);
+  g_hash_table_unref (model->by_stored_name);
+  g_clear_pointer (&model->root, tm_module_free);
+  g_ptr_array_unref (model->tensors); /* before what they are made of */
+  g_ptr_array_unref (model->stored);
+  g_ptr_array_unref (model->metadata);
+  g_ptr_array_unref (model->problems);
+  g_ptr_array_unref (model->files);
+  g_free (model->path);
+  g_free (model->title);
+  g_free (model->format);
+  g_free (model->version);
+  g_free (model->byte_order);
+  g_free (model->architecture);
+  g_free (model->name);
+  G_OBJECT_CLASS (tm_model_parent_class)->finalize (object);
+}
+
+static void
+tm_model_class_init (TmModelClass *class)
+{
+  G_OBJECT_CLASS (class)->finalize = tm_model_finalize;
+}
+
+TmModel *
+tm_model_new (const char *path)
+{
+  TmModel *model = g_object_new (TM_TYPE_MODEL, NULL);
+
+  model->path = g_strdup (path);
+  model->title = g_path_get_basename (path);
+  return model;
+}
+
+void
+tm_model_add_problem (TmModel *model, TmSeverity severity, const char *code, TmSource *source, guint64 offset,
+                      const char *tensor, const char *format, ...)
+{
+  TmProblem *problem = g_new0 (TmProblem, 1);
+  va_list args;
+
+  problem->severity = severity;
+  problem->code = g_strdup (code);
+  va_start (args, format);
+  problem->message = g_strdup_vprintf (format, args);
+  va_end (args);
+  problem->file = source != NULL ? g_strdup (tm_source_get_name (source)) : NULL;
+  problem->tensor = g_strdup (tensor);
+  problem->offset = offset;
+  g_ptr_array_add (model->problems, problem);
+}
+
+guint
+tm_model_count_problems (TmModel *model, TmSeverity at_least)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < model->problems->len; i++)
+    {
+      const TmProblem *problem = g_ptr_array_index (model->problems, i);
+
+      n += problem->severity >= at_least;
+    }
+  return n;
+}
+
+const TmMetadata *
+tm_model_find_metadata (TmModel *model, const char *key)
+{
+  gsize length = strlen (key);
+
+  for (guint i = 0; i < model->metadata->len; i++)
+    {
+      const TmMetadata *entry = g_ptr_array_index (model->metadata, i);
+
+      if (entry->key_length == length && memcmp (entry->key, key, length) == 0)
+        return entry;
+    }
+  return NULL;
+}
+
+/* --- Names --------------------------------------------------------------------------------------------------------- */
+
+/* Enters item number index; returns how many items of that name came before it. last: name → number of items so far, only
+ * for names that stand more than once. */
+static guint
+enter_name (GHashTable *table, GHashTable *again, const char *name, guint index)
+{
+  guint before;
+
+  if (!g_hash_table_contains (table, name))
+    {
+      g_hash_table_insert (table, (gpointer) name, GUINT_TO_POINTER (index + 1));
+      return 0;
+    }
+  before = MAX (GPOINTER_TO_UINT (g_hash_table_lookup (again, name)), 1);
+  g_hash_table_insert (again, (gpointer) name, GUINT_TO_POINTER (before + 1));
+  return before;
+}
+
+static guint64
+add_saturated (guint64 a, guint64 b)
+{
+  guint64 sum;
+
+  return __builtin_add_overflow (a, b, &sum) ? G_MAXUINT64 : sum;
+}
+
+void
+tm_model_seal (TmModel *model)
+{
+  g_autoptr (GHashTable) again = g_hash_table_new (g_str_hash, g_str_equal);
+
+  g_hash_table_remove_all (model->by_stored_name);
+  g_hash_table_remove_all (model->by_name);
+
+  for (guint i = 0; i < model->stored->len; i++)
+    {
+      TmStored *stored = tm_model_stored (model, i);
+      guint before = enter_name (model->by_stored_name, again, stored->name, i);
+
+      stored->ordinal = before > 0 ? before + 1 : 0;
+      if (before == 1)
+        {
+          guint first = GPOINTER_TO_UINT (g_hash_table_lookup (model->by_stored_name, stored->name)) - 1;
+
+          tm_model_stored (model, first)->ordinal = 1;
+        }
+    }
+
+  g_hash_table_remove_all (again);
+  model->parameters = model->bytes = 0;
+  model->n_quantized = 0;
+  for (guint i = 0; i < model->tensors->len; i++)
+    {
+      TmTensor *tensor = tm_model_tensor (model, i);
+      guint before = enter_name (model->by_name, again, tensor->name, i);
+
+      tensor->ordinal = before > 0 ? before + 1 : 0;
+      if (before == 1)
+        {
+          guint first = GPOINTER_TO_UINT (g_hash_table_lookup (model->by_name, tensor->name)) - 1;
+
+          tm_model_tensor (model, first)->ordinal = 1;
+        }
+      model->parameters = add_saturated (model->parameters, tensor->n_elements);
+      model->bytes = add_saturated (model->bytes, tensor->bytes);
+      model->n_quantized += tensor->quantized ? 1 : 0;
+    }
+
+  if (model->root == NULL)
+    model->root = tm_module_new ("", "", NULL);
+}
+
+/* "name#12" → the length of "name" and 12. Ordinals are written without leading zeros. */
+static gboolean
+split_ordinal (const char *name, gsize *length, guint *ordinal)
+{
+  const char *mark = strrchr (name, '#');
+  guint64 number = 0;
+
+  if (mark == NULL || mark[1] < '1' || mark[1] > '9')
+    return FALSE;
+  for (const char *digit = mark + 1; *digit != '\0'; digit++)
+    {
+      if (!g_ascii_isdigit (*digit) || number > G_MAXUINT32)
+        return FALSE;
+      number = number * 10 + (guint64) (*digit - '0');
+    }
+  if (number > G_MAXUINT32)
+    return FALSE;
+  *length = (gsize) (mark - name);
+  *ordinal = (guint) number;
+  return TRUE;
+}
+
+gint64
+tm_model_find_tensor (TmModel *model, const char *name)
+{
+  gpointer found = g_hash_table_lookup (model->by_name, name);
+  gsize length;
+  guint ordinal;
+
+  if (found != NULL)
+    return (gint64) GPOINTER_TO_UINT (found) - 1;
+  if (!split_ordinal (name, &length, &ordinal))
+    return -1;
+  for (guint i = 0; i < model->tensors->len; i++)
+    {
+      const TmTensor *tensor = tm_model_tensor (model, i);
+
+      if (tensor->ordinal == ordinal && strncmp (tensor->name, name, length) == 0 && tensor->name[length] == '\0')
+        return i;
+    }
+  return -1;
+}
+
+gint64
+tm_model_find_stored (TmModel *model, const char *name)
+{
+  gpointer found = g_hash_table_lookup (model->by_stored_name, name);
+  gsize length;
+  guint ordinal;
+
+  if (found != NULL)
+    return (gint64) GPOINTER_TO_UINT (found) - 1;
+  if (!split_ordinal (name, &length, &ordinal))
+    return -1;
+  for (guint i = 0; i < model->stored->len; i++)
+    {
+      const TmStored *stored = tm_model_stored (model, i);
+
+      if (stored->ordinal == ordinal && strncmp (stored->name, name, length) == 0 && stored->name[length] == '\0')
+        return i;
+    }
+  return -1;
+}
+
+/* --- Censuses ------------------------------------------------------------------------------------------------------ */
+
+static const char *
+get_dtype_label (const TmTensor *tensor)
+{
+  return tensor->dtype_label != NULL ? tensor->dtype_label : tm_dtype_get_name (tensor->dtype);
+}
+
+static gint
+compare_dtypes (gconstpointer a, gconstpointer b)
+{
+  const TmDtypeCount *x = a, *y = b;
+
+  if (x->parameters != y->parameters)
+    return x->parameters < y->parameters ? 1 : -1;
+  if (x->tensors != y->tensors)
+    return x->tensors < y->tensors ? 1 : -1;
+  return strcmp (x->dtype, y->dtype);
+}
+
+GArray *
+tm_model_count_dtypes (TmModel *model)
+{
+  GArray *counts = g_array_new (FALSE, TRUE, sizeof (TmDtypeCount));
+  g_autoptr (GHashTable) rows = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < model->tensors->len; i++)
+    {
+      const TmTensor *tensor = tm_model_tensor (model, i);
+      const char *label = get_dtype_label (tensor);
+      guint row = GPOINTER_TO_UINT (g_hash_table_lookup (rows, label));
+      TmDtypeCount *count;
+
+      if (row == 0)
+        {
+          TmDtypeCount fresh = { .dtype = label, .code = tensor->dtype };
+
+          g_array_append_val (counts, fresh);
+          row = counts->len;
+          g_hash_table_insert (rows, (gpointer) label, GUINT_TO_POINTER (row));
+        }
+      count = &g_array_index (counts, TmDtypeCount, row - 1);
+      count->tensors++;
+      count->parameters = add_saturated (count->parameters, tensor->n_elements);
+      count->bytes = add_saturated (count->bytes, tensor->bytes);
+    }
+  g_array_sort (counts, compare_dtypes);
+  return counts;
+}
+
+static gint
+compare_granularities (gconstpointer a, gconstpointer b)
+{
+  const TmGranularityCount *x = a, *y = b;
+
+  if (x->tensors != y->tensors)
+    return x->tensors < y->tensors ? 1 : -1;
+  return strcmp (x->dtype, y->dtype);
+}
+
+/* Rows of one dtype and number of levels are tried one after the other: real models have a handful of them. */
+GArray *
+tm_model_count_granularities (TmModel *model)
+{
+  GArray *counts = g_array_new (FALSE, TRUE, sizeof (TmGranularityCount));
+  g_autoptr (GHashTable) rows = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
+
+  for (guint i = 0; i < model->tensors->len; i++)
+    {
+      const TmTensor *tensor = tm_model_tensor (model, i);
+      const TmGranularity *granularity = tensor->granularity;
+      g_autofree char *key = g_strdup_printf ("%u %s", granularity != NULL ? granularity->n_levels : 0, get_dtype_label (tensor));
+      GArray *bucket = g_hash_table_lookup (rows, key);
+      TmGranularityCount *count = NULL;
+
+      if (bucket == NULL)
+        {
+          bucket = g_array_new (FALSE, FALSE, sizeof (guint));
+          g_hash_table_insert (rows, g_steal_pointer (&key), bucket);
+        }
+      for (guint j = 0; j < bucket->len && count == NULL; j++)
+        {
+          TmGranularityCount *row = &g_array_index (counts, TmGranularityCount, g_array_index (bucket, guint, j));
+
+          if (row->granularity == granularity || tm_granularity_equal_levels (row->granularity, granularity))
+            count = row;
+        }
+      if (count == NULL)
+        {
+          TmGranularityCount fresh = { .granularity = granularity, .dtype = get_dtype_label (tensor) };
+          guint row = counts->len;
+
+          g_array_append_val (counts, fresh);
+          g_array_append_val (bucket, row);
+          count = &g_array_index (counts, TmGranularityCount, row);
+        }
+      count->tensors++;
+    }
+  g_array_sort (counts, compare_granularities);
+  return counts;
+}
+
+char *
+tm_model_describe (TmModel *model)
+{
+  g_autofree char *parameters = tm_format_parameters (model->parameters);
+  g_autofree char *size = tm_format_size (model->bytes);
+  GString *text = g_string_new (NULL);
+
+  g_string_append_printf (text, "%s parameters · %s", parameters, size);
+  if (model->architecture != NULL)
+    {
+      g_autofree char *architecture = g_utf8_make_valid (model->architecture, -1);
+
+      g_string_append_printf (text, " · %s", architecture);
+    }
+  if (model->parameters > 0)
+    {
+      char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+      double bits = (double) model->bytes * 8.0 / (double) model->parameters;
+
+      g_string_append_printf (text, " · %s bits/weight", g_ascii_formatd (buffer, sizeof buffer, "%.2f", bits));
+    }
+  return g_string_free (text, FALSE);
+}
