@@ -1,0 +1,59 @@
+#include "cli/cli.h"
+
+#include "io/error.h"
+#include "quant/codecs.h"
+
+#include <string.h>
+
+TmTensor *
+cli_tensor_from_stored (TmModel *model, guint index)
+{
+  const TmStored *stored = tm_model_stored (model, index);
+  TmTensor *tensor = g_new0 (TmTensor, 1);
+
+  tensor->name = g_strdup (stored->name);
+  tensor->ordinal = stored->ordinal;
+  tensor->rank = stored->rank;
+  tensor->shape = g_memdup2 (stored->shape, stored->rank * sizeof *stored->shape);
+  tensor->stride = g_memdup2 (stored->stride, stored->rank * sizeof *stored->stride);
+  tensor->n_elements = stored->n_elements;
+  tensor->bytes = stored->bytes;
+  tensor->n_operands = 1;
+  tensor->operand = g_new (TmOperand, 1);
+  tensor->operand[0] = (TmOperand){ TM_ROLE_VALUES, index };
+  tensor->values = stored;
+  tm_codec_attach_simple (tensor);
+  return tensor;
+}
+
+const TmTensor *
+cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **owned, GError **error)
+{
+  gint64 index = stored ? -1 : tm_model_find_tensor (model, name);
+
+  *owned = NULL;
+  if (index >= 0)
+    return tm_model_tensor (model, index);
+  if (g_str_has_prefix (name, "stored:"))
+    {
+      stored = TRUE;
+      index = tm_model_find_stored (model, name + strlen ("stored:"));
+    }
+  if (index < 0 && stored)
+    index = tm_model_find_stored (model, name);
+  if (index >= 0)
+    return *owned = cli_tensor_from_stored (model, (guint) index);
+  g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "there is no %stensor '%s'", stored ? "stored " : "", name);
+  return NULL;
+}
+
+char *
+cli_format_shape (guint rank, const guint64 *shape)
+{
+  GString *text = g_string_new ("[");
+
+  for (guint i = 0; i < rank; i++)
+    g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, i > 0 ? ", " : "", shape[i]);
+  g_string_append_c (text, ']');
+  return g_string_free (text, FALSE);
+}
