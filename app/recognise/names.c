@@ -1,0 +1,291 @@
+#include "recognise/names.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_KINDS 20000
+#define MAX_NAME 512 /* a longer name is no word of the field */
+
+struct _TmNames
+{
+  GHashTable *roles; /* name with its numbers made equal → role, or "" */
+  GString *key;
+  regex_t *patterns;
+};
+
+/* --- Words and numbers ------------------------------------------------------------------------------------------- */
+
+gboolean
+tm_is_list_word (const char *word, gssize length)
+{
+  const gsize n = length < 0 ? strlen (word) : (gsize) length;
+
+  for (guint low = 0, high = tm_n_list_words; low < high;)
+    {
+      const guint middle = (low + high) / 2;
+      const char *listed = tm_list_words[middle];
+      int order = strncmp (word, listed, n);
+
+      if (order == 0 && listed[n] != '\0')
+        order = -1;
+      if (order == 0)
+        return TRUE;
+      if (order < 0)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+  return FALSE;
+}
+
+gint64
+tm_parse_number (const char *text, gssize length)
+{
+  const gsize n = length < 0 ? strlen (text) : (gsize) length;
+  gint64 number = 0;
+
+  if (n == 0 || n > 18)
+    return -1;
+  for (gsize i = 0; i < n; i++)
+    {
+      if (!g_ascii_isdigit (text[i]))
+        return -1;
+      number = number * 10 + (text[i] - '0');
+    }
+  return number;
+}
+
+/* --- Kinds of names ---------------------------------------------------------------------------------------------- */
+
+/* The name with numbers that only count made 0: those after a list word, and any run of three digits or more. A "layer.1"
+ * inside a numbered block is T5's, where the number says which sub-block it is. */
+static void
+write_kind (GString *key, const char *name)
+{
+  const char *segment = name;
+  gboolean after_list = FALSE;
+  guint depth = 0;
+
+  g_string_truncate (key, 0);
+  for (;;)
+    {
+      const gsize length = strcspn (segment, ".");
+      const char *end = segment + length;
+      const gint64 number = tm_parse_number (segment, (gssize) length);
+
+      if (number >= 0 && after_list)
+        g_string_append_c (key, '0');
+      else
+        for (gsize i = 0; i < length;)
+          {
+            gsize digits = 0;
+
+            while (i + digits < length && g_ascii_isdigit (segment[i + digits]))
+              digits++;
+            if (digits >= 3)
+              g_string_append_c (key, '0');
+            else
+              g_string_append_len (key, segment + i, (gssize) MAX (digits, 1));
+            i += MAX (digits, 1);
+          }
+      if (number >= 0 && after_list)
+        depth++;
+      after_list = tm_is_list_word (segment, (gssize) length)
+                   && !(depth > 0 && length == 5 && memcmp (segment, "layer", 5) == 0);
+      if (*end == '\0')
+        break;
+      g_string_append_c (key, '.');
+      segment = end + 1;
+    }
+}
+
+static int
+compare_rows (const void *name, const void *row)
+{
+  return strcmp (name, ((const TmNameRow *) row)->name);
+}
+
+static regex_t *
+compile_patterns (const char *const *first, gsize stride, guint n)
+{
+  regex_t *compiled = g_new0 (regex_t, n);
+
+  for (guint i = 0; i < n; i++)
+    {
+      const char *pattern = *(const char *const *) (const void *) ((const char *) first + stride * i);
+
+      if (regcomp (&compiled[i], pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        g_error ("a pattern of the name table does not compile: %s", pattern);
+    }
+  return compiled;
+}
+
+TmNames *
+tm_names_new (void)
+{
+  TmNames *names = g_new0 (TmNames, 1);
+
+  names->roles = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  names->key = g_string_new (NULL);
+  return names;
+}
+
+void
+tm_names_free (TmNames *names)
+{
+  if (names == NULL)
+    return;
+  for (guint i = 0; names->patterns != NULL && i < tm_n_role_patterns; i++)
+    regfree (&names->patterns[i]);
+  g_free (names->patterns);
+  g_hash_table_unref (names->roles);
+  g_string_free (names->key, TRUE);
+  g_free (names);
+}
+
+/* Containers around the model ("model.", "language_model.") hide a listed name. */
+static const char *
+skip_container (const char *name)
+{
+  static const char *const containers[] = { "module.", "_orig_mod.", "_fsdp_wrapped_module.", "state_dict.",
+                                            "base_model.model.", "language_model.", "model.", "transformer.", "backbone.",
+                                            "gpt_neox.", "bert.", "roberta.", "distilbert." };
+
+  for (guint i = 0; i < G_N_ELEMENTS (containers); i++)
+    if (g_str_has_prefix (name, containers[i]))
+      return name + strlen (containers[i]);
+  return NULL;
+}
+
+static const char *
+find_role (TmNames *names, const char *key)
+{
+  g_autofree char *lower = NULL;
+
+  for (const char *rest = key; rest != NULL; rest = skip_container (rest))
+    {
+      const TmNameRow *row = bsearch (rest, tm_name_rows, tm_n_name_rows, sizeof *tm_name_rows, compare_rows);
+
+      if (row != NULL)
+        return row->role;
+    }
+  if (names->patterns == NULL)
+    names->patterns = compile_patterns (&tm_role_patterns[0].pattern, sizeof *tm_role_patterns, tm_n_role_patterns);
+  lower = g_ascii_strdown (key, -1);
+  for (guint i = 0; i < tm_n_role_patterns; i++)
+    if (regexec (&names->patterns[i], lower, 0, NULL, 0) == 0)
+      return tm_role_patterns[i].role;
+  return "";
+}
+
+const char *
+tm_names_find_role (TmNames *names, const char *name)
+{
+  const char *role;
+
+  if (strnlen (name, MAX_NAME + 1) > MAX_NAME)
+    return NULL;
+  write_kind (names->key, name);
+  role = g_hash_table_lookup (names->roles, names->key->str);
+  if (role == NULL)
+    {
+      if (g_hash_table_size (names->roles) >= MAX_KINDS)
+        return NULL;
+      role = find_role (names, names->key->str);
+      g_hash_table_insert (names->roles, g_strdup (names->key->str), (gpointer) role);
+    }
+  return role[0] != '\0' ? role : NULL;
+}
+
+/* --- Roles ------------------------------------------------------------------------------------------------------- */
+
+TmModuleRole
+tm_role_get_module_role (const char *role)
+{
+  static const struct { const char *prefix; TmModuleRole role; } roles[] = {
+    { "attn", TM_MODULE_ATTENTION }, { "cross_attn", TM_MODULE_ATTENTION }, { "mlp", TM_MODULE_FEED_FORWARD },
+    { "moe.router", TM_MODULE_ROUTER }, { "moe.expert", TM_MODULE_EXPERTS }, { "moe.shared", TM_MODULE_FEED_FORWARD },
+    { "norm", TM_MODULE_NORM }, { "mtp.norm", TM_MODULE_NORM }, { "embedding.norm", TM_MODULE_NORM },
+    { "embedding", TM_MODULE_EMBEDDING }, { "ssm", TM_MODULE_SSM }, { "conv", TM_MODULE_CONVOLUTION },
+    { "head", TM_MODULE_HEAD },
+  };
+
+  for (guint i = 0; role != NULL && i < G_N_ELEMENTS (roles); i++)
+    if (g_str_has_prefix (role, roles[i].prefix))
+      return roles[i].role;
+  return TM_MODULE_OTHER;
+}
+
+TmModuleRole
+tm_segment_get_module_role (const char *segment)
+{
+  static const struct { const char *part; gboolean whole; TmModuleRole role; } words[] = {
+    { "experts", FALSE, TM_MODULE_EXPERTS }, { "moe", TRUE, TM_MODULE_FEED_FORWARD },
+    { "block_sparse_moe", TRUE, TM_MODULE_FEED_FORWARD }, { "linear_attn", TRUE, TM_MODULE_SSM },
+    { "attn", FALSE, TM_MODULE_ATTENTION }, { "attention", FALSE, TM_MODULE_ATTENTION },
+    { "mlp", FALSE, TM_MODULE_FEED_FORWARD }, { "ffn", FALSE, TM_MODULE_FEED_FORWARD },
+    { "feed_forward", FALSE, TM_MODULE_FEED_FORWARD }, { "densereludense", FALSE, TM_MODULE_FEED_FORWARD },
+    { "intermediate", TRUE, TM_MODULE_FEED_FORWARD }, { "mixer", TRUE, TM_MODULE_SSM }, { "mamba", FALSE, TM_MODULE_SSM },
+    { "ssm", TRUE, TM_MODULE_SSM }, { "embeddings", TRUE, TM_MODULE_EMBEDDING }, { "classifier", TRUE, TM_MODULE_HEAD },
+    { "head", TRUE, TM_MODULE_HEAD }, { "lm_head", TRUE, TM_MODULE_HEAD },
+  };
+  g_autofree char *lower = NULL;
+
+  if (strnlen (segment, 65) > 64)
+    return TM_MODULE_OTHER;
+  lower = g_ascii_strdown (segment, -1);
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (words[i].whole ? strcmp (lower, words[i].part) == 0 : strstr (lower, words[i].part) != NULL)
+      return words[i].role;
+  return TM_MODULE_OTHER;
+}
+
+/* --- Architecture ------------------------------------------------------------------------------------------------ */
+
+static gboolean
+any_matches (const GPtrArray *kinds, const char *pattern)
+{
+  regex_t compiled;
+  gboolean found = FALSE;
+
+  if (regcomp (&compiled, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+    g_error ("a pattern of the name table does not compile: %s", pattern);
+  for (guint i = 0; i < kinds->len && !found; i++)
+    found = regexec (&compiled, g_ptr_array_index (kinds, i), 0, NULL, 0) == 0;
+  regfree (&compiled);
+  return found;
+}
+
+const char *
+tm_detect_architecture (const GPtrArray *tensors)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GPtrArray) kinds = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GString) key = g_string_new (NULL);
+
+  for (guint i = 0; i < tensors->len && kinds->len < MAX_KINDS / 10; i++)
+    {
+      const TmTensor *tensor = g_ptr_array_index (tensors, i);
+
+      if (strnlen (tensor->name, MAX_NAME + 1) > MAX_NAME)
+        continue;
+      write_kind (key, tensor->name);
+      if (g_hash_table_contains (seen, key->str))
+        continue;
+      g_ptr_array_add (kinds, g_strdup (key->str));
+      g_hash_table_add (seen, g_ptr_array_index (kinds, kinds->len - 1));
+    }
+
+  for (guint i = 0; i < tm_n_detect_rows; i++)
+    {
+      const TmDetectRow *row = &tm_detect_rows[i];
+      gboolean fits = row->none == NULL || !any_matches (kinds, row->none);
+
+      for (guint a = 0; fits && a < G_N_ELEMENTS (row->all) && row->all[a] != NULL; a++)
+        fits = any_matches (kinds, row->all[a]);
+      if (fits)
+        return row->architecture;
+    }
+  return NULL;
+}
