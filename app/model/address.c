@@ -1,0 +1,498 @@
+#include "model/address.h"
+
+#include <string.h>
+
+#include "io/error.h"
+#include "io/number.h"
+#include "io/text.h"
+
+#define STORED_PREFIX "stored:"
+#define MODULE_PREFIX "module:" /* for a module whose path is also a tensor's name */
+
+/* --- The struct -------------------------------------------------------------------------------------------------- */
+
+void
+tm_address_clear (TmAddress *address)
+{
+  g_free (address->start);
+  g_free (address->end);
+  *address = (TmAddress) TM_ADDRESS_INIT;
+}
+
+void
+tm_address_copy (const TmAddress *from, TmAddress *to)
+{
+  TmAddress copy = *from;
+
+  copy.start = from->start == NULL ? NULL : g_memdup2 (from->start, from->rank * sizeof *from->start);
+  copy.end = from->end == NULL ? NULL : g_memdup2 (from->end, from->rank * sizeof *from->end);
+  *to = copy;
+}
+
+static gboolean
+is_whole_equal (const TmAddress *a, const TmAddress *b)
+{
+  if (a->kind != b->kind)
+    return FALSE;
+  switch (a->kind)
+    {
+    case TM_ADDRESS_MODULE:
+      return a->module == b->module;
+    case TM_ADDRESS_FOLD:
+      return a->module == b->module && a->fold == b->fold;
+    case TM_ADDRESS_TENSOR:
+    case TM_ADDRESS_STORED:
+      return a->tensor == b->tensor;
+    case TM_ADDRESS_MODEL:
+    default:
+      return TRUE;
+    }
+}
+
+gboolean
+tm_address_equal (const TmAddress *a, const TmAddress *b)
+{
+  if (!is_whole_equal (a, b) || a->within != b->within)
+    return FALSE;
+  if (a->within == TM_WITHIN_WHOLE)
+    return TRUE;
+  if (a->rank != b->rank)
+    return FALSE;
+  for (guint axis = 0; axis < a->rank; axis++)
+    if (a->start[axis] != b->start[axis] || (a->within == TM_WITHIN_REGION && a->end[axis] != b->end[axis]))
+      return FALSE;
+  return TRUE;
+}
+
+/* --- Numbers ----------------------------------------------------------------------------------------------------- */
+
+static char *
+describe_shape (guint rank, const guint64 *shape)
+{
+  GString *text = g_string_new ("[");
+
+  for (guint axis = 0; axis < rank; axis++)
+    g_string_append_printf (text, axis == 0 ? "%" G_GUINT64_FORMAT : ", %" G_GUINT64_FORMAT, shape[axis]);
+  return g_string_free (g_string_append_c (text, ']'), FALSE);
+}
+
+static void
+trim (const char **text, gsize *length)
+{
+  while (*length > 0 && **text == ' ')
+    {
+      (*text)++;
+      (*length)--;
+    }
+  while (*length > 0 && (*text)[*length - 1] == ' ')
+    (*length)--;
+}
+
+static gboolean
+parse_number (const char *text, gsize length, guint64 *number, GError **error)
+{
+  g_autofree char *shown = NULL;
+
+  trim (&text, &length);
+  if (length > 0 && tm_parse_u64 (text, (gssize) length, number))
+    return TRUE;
+  shown = tm_text_escape (text, (gssize) MIN (length, 80));
+  if (length == 0)
+    g_set_error_literal (error, TM_ERROR, TM_ERROR_ADDRESS, "a number is missing");
+  else if (strspn (text, "0123456789") >= length)
+    g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "%s does not fit in 64 bits", shown);
+  else
+    g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "“%s” is no number", shown);
+  return FALSE;
+}
+
+/* Cuts text at its commas into exactly rank pieces. (transfer full): start and length of each. */
+typedef struct { const char *text; gsize length; } Piece;
+
+static Piece *
+cut (const char *text, guint rank, const guint64 *shape, const char *what, GError **error)
+{
+  g_autofree Piece *pieces = g_new0 (Piece, MAX (rank, 1));
+  g_autofree char *shown = NULL;
+  gsize length = strlen (text);
+  guint n = 0;
+
+  trim (&text, &length);
+  if (length > 0 || rank == 1)
+    for (const char *at = text;; at++)
+      {
+        const gsize piece = MIN (strcspn (at, ","), length - (gsize) (at - text));
+
+        if (n < rank)
+          pieces[n] = (Piece) { at, piece };
+        n++;
+        at += piece;
+        if (at >= text + length)
+          break;
+      }
+  if (n == rank)
+    return g_steal_pointer (&pieces);
+  shown = describe_shape (rank, shape);
+  if (rank == 0)
+    g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "a tensor without axes has one element, addressed by no number at all");
+  else
+    g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "shape %s has %u %s and so needs %u %s, not %u", shown, rank,
+                 rank == 1 ? "axis" : "axes", rank, what, n);
+  return NULL;
+}
+
+gboolean
+tm_index_parse (const char *text, guint rank, const guint64 *shape, guint64 *index, GError **error)
+{
+  g_autofree Piece *pieces = cut (text, rank, shape, rank == 1 ? "number" : "numbers", error);
+
+  if (pieces == NULL)
+    return FALSE;
+  for (guint axis = 0; axis < rank; axis++)
+    {
+      if (!parse_number (pieces[axis].text, pieces[axis].length, &index[axis], error))
+        return FALSE;
+      if (shape[axis] == 0)
+        {
+          g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "axis %u is empty: there is no element to address", axis);
+          return FALSE;
+        }
+      if (index[axis] >= shape[axis])
+        {
+          g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS,
+                       "%" G_GUINT64_FORMAT " is outside axis %u, which goes from 0 to %" G_GUINT64_FORMAT, index[axis], axis,
+                       shape[axis] - 1);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+static gboolean
+parse_range (Piece piece, guint axis, guint64 length, guint64 *start, guint64 *end, GError **error)
+{
+  const char *colon;
+
+  trim (&piece.text, &piece.length);
+  colon = memchr (piece.text, ':', piece.length);
+  *start = 0;
+  *end = length;
+  if (colon == NULL) /* one index of this axis */
+    {
+      if (!parse_number (piece.text, piece.length, start, error))
+        return FALSE;
+      *end = *start == G_MAXUINT64 ? *start : *start + 1;
+    }
+  else
+    {
+      const gsize before = (gsize) (colon - piece.text), after = piece.length - before - 1;
+
+      if (before > 0 && !parse_number (piece.text, before, start, error))
+        return FALSE;
+      if (after > 0 && !parse_number (colon + 1, after, end, error))
+        return FALSE;
+    }
+  if (*end > length || *start > length)
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS,
+                   "range %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " is outside axis %u, which has %" G_GUINT64_FORMAT
+                   " elements", *start, *end, axis, length);
+      return FALSE;
+    }
+  if (*start > *end || (*start == *end && length > 0))
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS,
+                   "range %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " on axis %u holds nothing (ranges are half-open)",
+                   *start, *end, axis);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+tm_region_parse (const char *text, guint rank, const guint64 *shape, guint64 *start, guint64 *end, GError **error)
+{
+  g_autofree Piece *pieces = cut (text, rank, shape, rank == 1 ? "range" : "ranges", error);
+
+  if (pieces == NULL)
+    return FALSE;
+  for (guint axis = 0; axis < rank; axis++)
+    if (!parse_range (pieces[axis], axis, shape[axis], &start[axis], &end[axis], error))
+      return FALSE;
+  return TRUE;
+}
+
+/* --- Names ------------------------------------------------------------------------------------------------------- */
+
+/* By "name" or "name#n"; "name#1" also where the name is unique, so that a tensor without a name has an address. */
+static gint64
+find_name (TmModel *model, gboolean stored, const char *name)
+{
+  gint64 found = stored ? tm_model_find_stored (model, name) : tm_model_find_tensor (model, name);
+  const char *hash = strrchr (name, '#');
+  g_autofree char *base = NULL;
+  guint64 n;
+
+  if (found >= 0 || hash == NULL || !tm_parse_u64 (hash + 1, -1, &n) || n != 1)
+    return found;
+  base = g_strndup (name, (gsize) (hash - name));
+  return stored ? tm_model_find_stored (model, base) : tm_model_find_tensor (model, base);
+}
+
+static gint64
+fold_end (const TmModule *parent, const TmFold *fold)
+{
+  return ((const TmModule *) g_ptr_array_index (parent->children, fold->first + fold->count - 1))->number;
+}
+
+/* "blk.3-20": the fold that begins with module blk.3 and ends with number 20. */
+static gboolean
+find_fold (TmModel *model, const char *text, TmAddress *address)
+{
+  const char *dash = strrchr (text, '-');
+  g_autofree char *path = NULL;
+  guint64 last;
+  const TmModule *module;
+
+  if (dash == NULL || !tm_parse_u64 (dash + 1, -1, &last))
+    return FALSE;
+  path = g_strndup (text, (gsize) (dash - text));
+  module = tm_module_find (model->root, path);
+  if (module == NULL || module->parent == NULL)
+    return FALSE;
+  for (guint i = 0; i < module->parent->folds->len; i++)
+    {
+      const TmFold *fold = &g_array_index (module->parent->folds, TmFold, i);
+
+      if (g_ptr_array_index (module->parent->children, fold->first) == module && fold_end (module->parent, fold) == (gint64) last)
+        {
+          address->kind = TM_ADDRESS_FOLD;
+          address->module = module->parent;
+          address->fold = i;
+          return TRUE;
+        }
+    }
+  return FALSE;
+}
+
+/* A name without brackets. */
+static gboolean
+find_whole (TmModel *model, const char *text, TmAddress *address)
+{
+  gint64 found = find_name (model, FALSE, text);
+
+  if (found >= 0)
+    {
+      address->kind = TM_ADDRESS_TENSOR;
+      address->tensor = (guint) found;
+      return TRUE;
+    }
+  if (g_str_has_prefix (text, STORED_PREFIX))
+    {
+      found = find_name (model, TRUE, text + strlen (STORED_PREFIX));
+      if (found >= 0)
+        {
+          address->kind = TM_ADDRESS_STORED;
+          address->tensor = (guint) found;
+          return TRUE;
+        }
+    }
+  if (g_str_has_prefix (text, MODULE_PREFIX))
+    text += strlen (MODULE_PREFIX);
+  address->module = text[0] == '\0' ? NULL : tm_module_find (model->root, text);
+  if (address->module != NULL)
+    {
+      address->kind = address->module == model->root ? TM_ADDRESS_MODEL : TM_ADDRESS_MODULE;
+      return TRUE;
+    }
+  return find_fold (model, text, address);
+}
+
+/* Says how far the name fits: the longest part before a dot that is a module. */
+static void
+set_unknown (TmModel *model, const char *text, GError **error)
+{
+  g_autofree char *known = g_strdup (text);
+  g_autofree char *shown = NULL;
+  char *dot;
+
+  if (g_str_has_prefix (text, STORED_PREFIX))
+    {
+      shown = tm_text_escape (text + strlen (STORED_PREFIX), -1);
+      g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "no stored tensor is called “%s”", shown);
+      return;
+    }
+  for (guint tries = 0; tries < 64 && (dot = strrchr (known, '.')) != NULL && dot != known; tries++)
+    {
+      *dot = '\0';
+      if (tm_module_find (model->root, known) != NULL)
+        {
+          g_autofree char *module = tm_text_escape (known, -1);
+
+          shown = tm_text_escape (text + strlen (known) + 1, -1);
+          g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "module “%s” has nothing called “%s”", module, shown);
+          return;
+        }
+    }
+  shown = tm_text_escape (text, -1);
+  g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "no tensor or module is called “%s”", shown);
+}
+
+static gboolean
+parse_within (TmModel *model, const char *inside, TmAddress *address, GError **error)
+{
+  guint rank;
+  const guint64 *shape;
+  gboolean region = strchr (inside, ':') != NULL;
+
+  if (address->kind == TM_ADDRESS_STORED)
+    {
+      rank = tm_model_stored (model, address->tensor)->rank;
+      shape = tm_model_stored (model, address->tensor)->shape;
+    }
+  else
+    {
+      rank = tm_model_tensor (model, address->tensor)->rank;
+      shape = tm_model_tensor (model, address->tensor)->shape;
+    }
+  address->within = region ? TM_WITHIN_REGION : TM_WITHIN_INDEX;
+  address->rank = rank;
+  address->start = g_new0 (guint64, MAX (rank, 1));
+  address->end = g_new0 (guint64, MAX (rank, 1));
+  if (region)
+    return tm_region_parse (inside, rank, shape, address->start, address->end, error);
+  if (!tm_index_parse (inside, rank, shape, address->start, error))
+    return FALSE;
+  for (guint axis = 0; axis < rank; axis++)
+    address->end[axis] = address->start[axis] + 1;
+  return TRUE;
+}
+
+gboolean
+tm_address_parse (TmModel *model, const char *text, TmAddress *address, GError **error)
+{
+  g_auto (TmAddress) parsed = TM_ADDRESS_INIT;
+  const gsize length = strlen (text);
+  const char *bracket = length > 0 && text[length - 1] == ']' ? strrchr (text, '[') : NULL;
+
+  if (length > 0 && !find_whole (model, text, &parsed))
+    {
+      g_autofree char *name = NULL;
+      g_autofree char *inside = NULL;
+
+      if (bracket == NULL)
+        {
+          set_unknown (model, text, error);
+          return FALSE;
+        }
+      name = g_strndup (text, (gsize) (bracket - text));
+      inside = g_strndup (bracket + 1, length - (gsize) (bracket - text) - 2);
+      if (!find_whole (model, name, &parsed))
+        {
+          set_unknown (model, name, error);
+          return FALSE;
+        }
+      if (parsed.kind != TM_ADDRESS_TENSOR && parsed.kind != TM_ADDRESS_STORED)
+        {
+          g_autofree char *shown = tm_text_escape (name, -1);
+
+          g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "“%s” is a module: only tensors have elements", shown);
+          return FALSE;
+        }
+      if (!parse_within (model, inside, &parsed, error))
+        return FALSE;
+    }
+  *address = parsed;
+  parsed = (TmAddress) TM_ADDRESS_INIT;
+  return TRUE;
+}
+
+/* --- Writing ----------------------------------------------------------------------------------------------------- */
+
+static void
+append_within (GString *text, const TmAddress *address, guint zeros)
+{
+  if (address->within == TM_WITHIN_WHOLE)
+    return;
+  g_string_append_c (text, '[');
+  for (guint axis = 0; axis < address->rank; axis++)
+    {
+      if (axis > 0)
+        g_string_append_c (text, ',');
+      for (guint i = 0; axis == 0 && i < zeros; i++)
+        g_string_append_c (text, '0');
+      g_string_append_printf (text, "%" G_GUINT64_FORMAT, address->start[axis]);
+      if (address->within == TM_WITHIN_REGION)
+        g_string_append_printf (text, ":%" G_GUINT64_FORMAT, address->end[axis]);
+    }
+  g_string_append_c (text, ']');
+}
+
+static gboolean
+leads_to (TmModel *model, const char *text, const TmAddress *address)
+{
+  g_auto (TmAddress) back = TM_ADDRESS_INIT;
+
+  return tm_address_parse (model, text, &back, NULL) && tm_address_equal (&back, address);
+}
+
+static char *
+format_tensor (TmModel *model, const TmAddress *address)
+{
+  const gboolean stored = address->kind == TM_ADDRESS_STORED;
+  const char *name = stored ? tm_model_stored (model, address->tensor)->name : tm_model_tensor (model, address->tensor)->name;
+  const guint ordinal = stored ? tm_model_stored (model, address->tensor)->ordinal
+                               : tm_model_tensor (model, address->tensor)->ordinal;
+  GString *text = g_string_new (NULL);
+
+  /* Names may look like addresses ("w[0]", "w#2"). Then a number is written with zeros before it: the same number, and not
+   * the other tensor's name. */
+  for (guint attempt = 0; attempt < 8; attempt++)
+    {
+      const guint zeros = attempt / 2;
+
+      g_string_assign (text, stored ? STORED_PREFIX : "");
+      g_string_append (text, name);
+      if (ordinal > 0 || attempt % 2 == 1)
+        g_string_append_printf (text, "#%.*s%u", (int) MIN (zeros, 3), "000", MAX (ordinal, 1));
+      append_within (text, address, zeros);
+      if (leads_to (model, text->str, address))
+        break;
+    }
+  return g_string_free (text, FALSE);
+}
+
+char *
+tm_address_format (TmModel *model, const TmAddress *address)
+{
+  char *text;
+
+  switch (address->kind)
+    {
+    case TM_ADDRESS_TENSOR:
+    case TM_ADDRESS_STORED:
+      return format_tensor (model, address);
+    case TM_ADDRESS_MODULE:
+      text = g_strdup (address->module->path);
+      break;
+    case TM_ADDRESS_FOLD:
+      {
+        const TmFold *fold = &g_array_index (address->module->folds, TmFold, address->fold);
+        const TmModule *first = g_ptr_array_index (address->module->children, fold->first);
+
+        text = g_strdup_printf ("%s-%" G_GINT64_FORMAT, first->path, fold_end (address->module, fold));
+        break;
+      }
+    case TM_ADDRESS_MODEL:
+    default:
+      return g_strdup ("");
+    }
+  if (address->module->parent != NULL && !leads_to (model, text, address))
+    {
+      char *longer = g_strconcat (MODULE_PREFIX, text, NULL);
+
+      g_free (text);
+      text = longer;
+    }
+  return text;
+}
