@@ -1,7 +1,474 @@
-#include "ui/widgets.h"
+#include "ui/canvas-private.h"
+
+#include "ui/canvas-record.h"
+
+#include <math.h>
+
+G_DEFINE_FINAL_TYPE (TmCanvas, tm_canvas, GTK_TYPE_WIDGET)
+
+static guint renderer_changed;
+
+/* --- View and frames --------------------------------------------------------------------------------------------- */
+
+void
+tm_canvas_get_size (TmCanvas *self, int *width, int *height)
+{
+  *width = self->camera.width;
+  *height = self->camera.height;
+}
+
+const TmBox *
+tm_canvas_get_box (TmCanvas *self, guint box)
+{
+  return self->layout && box < self->layout->boxes->len ? tm_layout_box (self->layout, box) : NULL;
+}
+
+const TmBox *
+tm_canvas_get_tensor_box (TmCanvas *self, guint tensor)
+{
+  return self->layout && tensor < self->layout->model->tensors->len
+             ? tm_canvas_get_box (self, self->layout->box_of_tensor[tensor])
+             : NULL;
+}
+
+void
+tm_canvas_get_view (TmCanvas *self, TmView *view)
+{
+  *view = (TmView) {
+    .layout = self->layout,
+    .camera = self->camera,
+    .tiles = tm_document_get_tiles (self->document),
+    .theme = tm_document_get_theme (self->document),
+    .overlay = tm_document_get_overlay (self->document),
+    .reduce = tm_document_get_reduce (self->document),
+    .boundaries = tm_document_get_boundaries (self->document),
+    .device_scale = (guint) MAX (1, lround (self->scale)),
+    .selection = self->marking ? &self->mark : tm_document_get_selection (self->document),
+    .hover_box = self->inside && !self->dragging ? self->hit.box : TM_NO_BOX,
+    .measure = tm_glyphs_measure,
+    .measure_data = self->glyphs,
+  };
+}
+
+void
+tm_canvas_queue_frame (TmCanvas *self)
+{
+  if (self->plane)
+    tm_plane_queue_frame (self->plane);
+}
+
+static gboolean
+after_frame (gpointer data)
+{
+  TmCanvas *self = data;
+
+  self->after_frame = 0;
+  if (!self->document)
+    return G_SOURCE_REMOVE;
+  tm_canvas_update_hover (self);
+  tm_canvas_update_label (self);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+queue_after_frame (TmCanvas *self)
+{
+  if (!self->after_frame)
+    self->after_frame = g_idle_add_full (G_PRIORITY_HIGH_IDLE + 30, after_frame, self, NULL);
+}
+
+void
+tm_canvas_camera_changed (TmCanvas *self)
+{
+  self->moved = TRUE;
+  tm_canvas_queue_frame (self);
+}
+
+/* The viewport as the painter has it; the picture keeps its middle when the window grows, and what it shows when the
+ * window moves to a denser screen. */
+static void
+take_size (TmCanvas *self, int width, int height)
+{
+  double scale = tm_plane_get_scale (self->plane);
+  TmCamera *cameras[] = { &self->camera, &self->motion.from, &self->motion.to };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cameras); i++)
+    {
+      if (i > 0 && !self->motion.source)
+        break;
+      if (cameras[i]->width != width || cameras[i]->height != height)
+        tm_camera_resize (cameras[i], width, height);
+      if (self->scale > 0 && scale != self->scale)
+        tm_camera_zoom (cameras[i], scale / self->scale, width / 2.0, height / 2.0);
+    }
+  self->scale = scale;
+}
+
+static gboolean
+make_frame (TmPlane *plane, int width, int height, TmFrame *frame, gpointer data)
+{
+  TmCanvas *self = data;
+  gboolean resized = self->camera.width != width || self->camera.height != height;
+  TmView view;
+
+  take_size (self, width, height);
+  /* The first sizes of a window are not its last: until somebody moves the view, it shows the whole model. */
+  if (self->layout && (!self->camera_ready || (resized && !self->moved)))
+    {
+      self->camera_ready = TRUE;
+      tm_canvas_show_all (self, FALSE);
+    }
+  tm_canvas_get_view (self, &view);
+  if (!view.layout)
+    return FALSE;
+  tm_scene_update (self->scene, &view);
+  *frame = (TmFrame) { self->scene, view.theme, self->glyphs };
+  queue_after_frame (self);
+  return TRUE;
+}
+
+/* --- Picking ----------------------------------------------------------------------------------------------------- */
+
+TmHit
+tm_canvas_pick (TmCanvas *self, double x, double y)
+{
+  TmView view;
+
+  tm_canvas_get_view (self, &view);
+  if (!view.layout || !self->camera_ready)
+    return (TmHit) { .box = TM_NO_BOX };
+  return tm_view_pick (&view, (int) floor (x * self->scale), (int) floor (y * self->scale));
+}
+
+static gint
+find_fold (const TmModule *module)
+{
+  const TmModule *parent = module->parent;
+
+  for (guint i = 0; i < parent->folds->len; i++)
+    if (g_ptr_array_index (parent->children, g_array_index (parent->folds, TmFold, i).first) == module)
+      return (gint) i;
+  return -1;
+}
+
+gboolean
+tm_canvas_hit_address (TmCanvas *self, const TmHit *hit, TmAddress *address)
+{
+  const TmBox *box = tm_canvas_get_box (self, hit->box);
+
+  *address = (TmAddress) { .kind = TM_ADDRESS_MODEL };
+  if (!box)
+    return FALSE;
+  if (box->kind == TM_BOX_TENSOR)
+    {
+      address->kind = TM_ADDRESS_TENSOR;
+      address->tensor = box->tensor;
+      if (hit->has_element)
+        {
+          const TmTensor *tensor = tm_model_tensor (self->layout->model, box->tensor);
+
+          address->within = TM_WITHIN_INDEX;
+          address->rank = tensor->rank;
+          address->start = g_new0 (guint64, MAX (tensor->rank, 1));
+          address->end = g_new0 (guint64, MAX (tensor->rank, 1));
+          tm_tensor_unflatten (tensor, hit->flat, address->start);
+          for (guint i = 0; i < tensor->rank; i++)
+            address->end[i] = address->start[i] + 1;
+        }
+      return TRUE;
+    }
+
+  /* A plain group without a module of its own stands for the card around it. */
+  while (box->kind != TM_BOX_MODEL && !box->module && box->parent != TM_NO_BOX)
+    box = tm_layout_box (self->layout, box->parent);
+  if (box->kind == TM_BOX_MODEL || !box->module || !box->module->parent)
+    return TRUE;
+  if (box->fold_count > 1 && find_fold (box->module) >= 0)
+    {
+      address->kind = TM_ADDRESS_FOLD;
+      address->module = box->module->parent;
+      address->fold = (guint) find_fold (box->module);
+    }
+  else
+    {
+      address->kind = TM_ADDRESS_MODULE;
+      address->module = box->module;
+    }
+  return TRUE;
+}
+
+void
+tm_canvas_select_hit (TmCanvas *self, const TmHit *hit, gboolean fly)
+{
+  g_auto (TmAddress) address = TM_ADDRESS_INIT;
+
+  if (!self->layout)
+    return;
+  tm_canvas_hit_address (self, hit, &address); /* beside the model: the model */
+  tm_document_select (self->document, &address, fly);
+}
+
+/* --- Folds ------------------------------------------------------------------------------------------------------- */
+
+/* Remembers a point of a box, so that the next layout can put it back where it is now. */
+static void
+drop_anchor (TmCanvas *self, const TmLayout *layout, double px, double py)
+{
+  gint64 x = tm_camera_element_x (&self->camera, (int) floor (px));
+  gint64 y = tm_camera_element_y (&self->camera, (int) floor (py));
+  guint index = tm_layout_pick (layout, x, y);
+  const TmBox *box;
+
+  self->anchored = FALSE;
+  if (index == TM_NO_BOX)
+    return;
+  box = tm_layout_box (layout, index);
+  while (box->kind != TM_BOX_TENSOR && !box->module && box->parent != TM_NO_BOX)
+    box = tm_layout_box (layout, box->parent);
+  self->anchored = TRUE;
+  self->anchor_module = box->kind == TM_BOX_TENSOR ? NULL : box->module;
+  self->anchor_tensor = box->kind == TM_BOX_TENSOR ? box->tensor : G_MAXUINT;
+  self->anchor_dx = x - box->x;
+  self->anchor_dy = y - box->y;
+  self->anchor_px = px;
+  self->anchor_py = py;
+}
+
+static void
+weigh_anchor (TmCanvas *self)
+{
+  guint index = TM_NO_BOX;
+  const TmBox *box;
+
+  if (!self->anchored)
+    return;
+  self->anchored = FALSE;
+  if (self->anchor_tensor != G_MAXUINT)
+    {
+      index = self->layout->box_of_tensor[self->anchor_tensor];
+      if (index == TM_NO_BOX)
+        index = tm_layout_find_hiding_fold (self->layout, self->anchor_tensor);
+    }
+  else if (self->anchor_module)
+    index = tm_layout_find_module (self->layout, self->anchor_module);
+  if (index == TM_NO_BOX)
+    index = 0;
+  box = tm_layout_box (self->layout, index);
+  tm_camera_pan (&self->camera,
+                 round (self->anchor_px - tm_camera_pixel_x (&self->camera, box->x + self->anchor_dx)),
+                 round (self->anchor_py - tm_camera_pixel_y (&self->camera, box->y + self->anchor_dy)));
+}
+
+void
+tm_canvas_unfold (TmCanvas *self, guint index, double x, double y)
+{
+  const TmBox *box = tm_canvas_get_box (self, index);
+
+  if (!box || !box->module || box->fold_count < 2)
+    return;
+  tm_canvas_stop_motion (self);
+  drop_anchor (self, self->layout, x * self->scale, y * self->scale);
+  tm_document_set_unfolded (self->document, box->module->path, TRUE);
+}
+
+/* --- What the document says -------------------------------------------------------------------------------------- */
+
+static void
+on_model_changed (TmCanvas *self)
+{
+  tm_canvas_stop_motion (self);
+  self->layout = NULL;
+  self->camera_ready = self->moved = FALSE;
+  self->fly_pending = self->anchored = FALSE;
+  self->dragging = self->marking = FALSE;
+  self->hit = (TmHit) { .box = TM_NO_BOX };
+  tm_address_clear (&self->mark);
+  g_clear_pointer (&self->selected, tm_record_free);
+  g_clear_pointer (&self->hovered, tm_record_free);
+  /* It holds boundaries of tensors that are gone. */
+  tm_scene_free (self->scene);
+  self->scene = tm_scene_new ();
+  tm_canvas_queue_frame (self);
+  tm_canvas_update_label (self);
+}
+
+static void
+on_layout_changed (TmCanvas *self)
+{
+  const TmLayout *old = self->layout;
+
+  /* Whoever opened the fold, what is in the middle of the view stays there. */
+  if (old && self->camera_ready && !self->anchored)
+    drop_anchor (self, old, self->camera.width / 2.0, self->camera.height / 2.0);
+  self->layout = tm_document_get_layout (self->document);
+  if (!self->layout)
+    return;
+  if (old && self->camera_ready)
+    weigh_anchor (self);
+  self->hit = (TmHit) { .box = TM_NO_BOX };
+  self->marking = FALSE;
+  if (self->fly_pending)
+    {
+      if (!self->camera_ready && self->camera.width > 0)
+        {
+          self->camera_ready = TRUE;
+          tm_canvas_show_all (self, FALSE);
+        }
+      tm_canvas_fly_to_selection (self);
+    }
+  tm_canvas_queue_frame (self);
+  tm_canvas_update_label (self);
+}
+
+static void
+on_selection_changed (TmCanvas *self)
+{
+  self->marking = FALSE;
+  tm_canvas_update_record (self);
+  tm_canvas_queue_frame (self);
+  tm_canvas_update_label (self);
+}
+
+static void
+on_renderer_changed (TmCanvas *self, const char *name, const char *why)
+{
+  g_signal_emit (self, renderer_changed, 0, name, why);
+}
+
+/* --- Widget ------------------------------------------------------------------------------------------------------ */
+
+static gboolean
+tm_canvas_grab_focus (GtkWidget *widget)
+{
+  return gtk_widget_grab_focus (GTK_WIDGET (TM_CANVAS (widget)->plane));
+}
+
+static void
+tm_canvas_dispose (GObject *object)
+{
+  TmCanvas *self = TM_CANVAS (object);
+
+  g_clear_handle_id (&self->after_frame, g_source_remove);
+  if (self->plane)
+    {
+      tm_canvas_stop_motion (self);
+      tm_plane_stop (self->plane);
+    }
+  g_clear_pointer (&self->menu, gtk_widget_unparent);
+  self->plane = NULL;
+  self->breadcrumb = self->legend = self->zoom = self->message = NULL;
+  g_clear_pointer (&self->overlay, gtk_widget_unparent);
+  if (self->document)
+    g_signal_handlers_disconnect_by_data (self->document, self);
+  self->layout = NULL;
+  g_clear_object (&self->document);
+  G_OBJECT_CLASS (tm_canvas_parent_class)->dispose (object);
+}
+
+static void
+tm_canvas_finalize (GObject *object)
+{
+  TmCanvas *self = TM_CANVAS (object);
+
+  tm_address_clear (&self->mark);
+  g_free (self->label);
+  tm_record_free (self->selected);
+  tm_record_free (self->hovered);
+  tm_scene_free (self->scene);
+  tm_glyphs_free (self->glyphs);
+  G_OBJECT_CLASS (tm_canvas_parent_class)->finalize (object);
+}
+
+static void
+tm_canvas_class_init (TmCanvasClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = tm_canvas_dispose;
+  G_OBJECT_CLASS (klass)->finalize = tm_canvas_finalize;
+  widget_class->grab_focus = tm_canvas_grab_focus;
+  gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);
+  gtk_widget_class_set_css_name (widget_class, "tm-canvas");
+  tm_canvas_install_actions (widget_class);
+  renderer_changed = g_signal_new ("renderer-changed", TM_TYPE_CANVAS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                   G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_STRING);
+}
+
+static void
+tm_canvas_init (TmCanvas *self)
+{
+  self->scene = tm_scene_new ();
+  self->glyphs = tm_glyphs_new ();
+  self->scale = 1;
+  self->hit = (TmHit) { .box = TM_NO_BOX };
+  tm_camera_init (&self->camera, 0, 0);
+}
+
+/* Floats stand in the corners, the message in the middle; none of them takes the pointer from what lies around it. */
+static void
+build (TmCanvas *self, TmRenderer renderer)
+{
+  GtkOverlay *overlay = GTK_OVERLAY (gtk_overlay_new ());
+  GtkWidget *bottom = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
+
+  self->overlay = GTK_WIDGET (overlay);
+  gtk_widget_set_parent (self->overlay, GTK_WIDGET (self));
+  self->plane = TM_PLANE (tm_plane_new (renderer, make_frame, self));
+  gtk_overlay_set_child (overlay, GTK_WIDGET (self->plane));
+  g_signal_connect_swapped (self->plane, "renderer-changed", G_CALLBACK (on_renderer_changed), self);
+
+  self->breadcrumb = tm_breadcrumb_new (self->document);
+  gtk_widget_set_halign (self->breadcrumb, GTK_ALIGN_START);
+  gtk_widget_set_valign (self->breadcrumb, GTK_ALIGN_START);
+  gtk_overlay_add_overlay (overlay, self->breadcrumb);
+
+  self->legend = tm_legend_bar_new (self->document);
+  gtk_widget_set_halign (self->legend, GTK_ALIGN_START);
+  gtk_widget_set_hexpand (self->legend, TRUE);
+  gtk_widget_set_valign (self->legend, GTK_ALIGN_END);
+  gtk_box_append (GTK_BOX (bottom), self->legend);
+
+  self->zoom = gtk_label_new (NULL);
+  gtk_widget_add_css_class (self->zoom, "tm-float");
+  gtk_widget_add_css_class (self->zoom, "tm-zoom");
+  gtk_widget_set_valign (self->zoom, GTK_ALIGN_END);
+  gtk_widget_set_visible (self->zoom, FALSE);
+  gtk_box_append (GTK_BOX (bottom), self->zoom);
+  gtk_widget_set_valign (bottom, GTK_ALIGN_END);
+  gtk_widget_add_css_class (bottom, "tm-canvas-bottom");
+  gtk_overlay_add_overlay (overlay, bottom);
+
+  self->message = gtk_label_new (NULL);
+  gtk_label_set_wrap (GTK_LABEL (self->message), TRUE);
+  gtk_label_set_justify (GTK_LABEL (self->message), GTK_JUSTIFY_CENTER);
+  gtk_widget_add_css_class (self->message, "tm-float");
+  gtk_widget_add_css_class (self->message, "tm-message");
+  gtk_widget_set_halign (self->message, GTK_ALIGN_CENTER);
+  gtk_widget_set_valign (self->message, GTK_ALIGN_CENTER);
+  gtk_widget_set_can_target (self->message, FALSE);
+  gtk_widget_set_visible (self->message, FALSE);
+  gtk_overlay_add_overlay (overlay, self->message);
+}
 
 GtkWidget *
 tm_canvas_new (TmDocument *document, TmRenderer renderer)
 {
-  return g_object_new (GTK_TYPE_DRAWING_AREA, "accessible-role", GTK_ACCESSIBLE_ROLE_IMG, "focusable", TRUE, NULL);
+  TmCanvas *self = g_object_new (TM_TYPE_CANVAS, NULL);
+
+  self->document = g_object_ref (document);
+  build (self, renderer);
+  tm_canvas_add_gestures (self);
+  tm_canvas_add_keys (self);
+  tm_canvas_add_hover (self);
+
+  g_signal_connect_swapped (document, "model-changed", G_CALLBACK (on_model_changed), self);
+  g_signal_connect_swapped (document, "layout-changed", G_CALLBACK (on_layout_changed), self);
+  g_signal_connect_swapped (document, "selection-changed", G_CALLBACK (on_selection_changed), self);
+  g_signal_connect_swapped (document, "fly-to", G_CALLBACK (tm_canvas_fly_to_selection), self);
+  g_signal_connect_swapped (document, "view-changed", G_CALLBACK (tm_canvas_queue_frame), self);
+  g_signal_connect_swapped (document, "tiles-changed", G_CALLBACK (tm_canvas_queue_frame), self);
+
+  self->layout = tm_document_get_layout (document);
+  tm_canvas_update_label (self);
+  return GTK_WIDGET (self);
 }

@@ -1,0 +1,242 @@
+/* What to bring into view, and how much of it: selection, tensor, scalar, the whole model. */
+#include "ui/canvas-private.h"
+
+#include <math.h>
+
+typedef struct { gint64 x, y, width, height; } Area;
+
+static double
+scale_of (TmCanvas *self)
+{
+  return tm_plane_get_scale (self->plane);
+}
+
+/* Room for breadcrumb, legend and the numbers along a sheet; less of it in a small window. */
+static int
+get_margin (TmCanvas *self)
+{
+  int width, height;
+
+  tm_canvas_get_size (self, &width, &height);
+  return (int) MIN (72 * scale_of (self), MIN (width, height) / 7.0);
+}
+
+static TmCamera
+camera_for (TmCanvas *self, const Area *area, double max_px)
+{
+  TmCamera camera = self->camera;
+
+  tm_camera_fit (&camera, area->x, area->y, MAX (area->width, 1), MAX (area->height, 1), get_margin (self));
+  if (camera.scale > max_px * scale_of (self))
+    tm_camera_set_at (&camera, area->x + area->width / 2, area->width % 2 ? 0.5 : 0, area->y + area->height / 2,
+                      area->height % 2 ? 0.5 : 0, max_px * scale_of (self));
+  return camera;
+}
+
+static Area
+area_of_box (const TmBox *box)
+{
+  if (box->kind == TM_BOX_TENSOR && box->sheet.width > 0 && box->sheet.height > 0)
+    return (Area) { box->sheet_x, box->sheet_y, box->sheet.width, box->sheet.height };
+  return (Area) { box->x, box->y, box->width, box->height };
+}
+
+/* TM_NO_BOX while a closed fold hides what the address names. */
+static guint
+find_box (TmCanvas *self, const TmAddress *address)
+{
+  switch (address->kind)
+    {
+    case TM_ADDRESS_MODEL:
+    case TM_ADDRESS_STORED:
+      return 0;
+    case TM_ADDRESS_MODULE:
+      return tm_layout_find_module (self->layout, address->module);
+    case TM_ADDRESS_FOLD:
+      {
+        const TmFold *fold = &g_array_index (address->module->folds, TmFold, address->fold);
+
+        return tm_layout_find_module (self->layout, g_ptr_array_index (address->module->children, fold->first));
+      }
+    case TM_ADDRESS_TENSOR:
+      return self->layout->box_of_tensor[address->tensor];
+    }
+  return TM_NO_BOX;
+}
+
+static void
+open_hiding_fold (TmCanvas *self, const TmAddress *address)
+{
+  guint fold;
+  TmModule *module;
+
+  if (address->kind != TM_ADDRESS_TENSOR)
+    return;
+  fold = tm_layout_find_hiding_fold (self->layout, address->tensor);
+  module = fold != TM_NO_BOX ? tm_layout_box (self->layout, fold)->module : NULL;
+  if (module)
+    tm_document_set_unfolded (self->document, module->path, TRUE);
+}
+
+static Area
+area_of_region (const TmBox *box, const TmTensor *tensor, const TmAddress *address)
+{
+  g_autofree guint64 *last = g_new0 (guint64, MAX (tensor->rank, 1));
+  gint64 x0, y0, x1, y1;
+
+  for (guint i = 0; i < tensor->rank; i++)
+    {
+      if (address->end[i] <= address->start[i])
+        return area_of_box (box);
+      last[i] = address->end[i] - 1;
+    }
+  tm_sheet_locate (&box->sheet, tm_tensor_flatten (tensor, address->start), &x0, &y0);
+  tm_sheet_locate (&box->sheet, tm_tensor_flatten (tensor, last), &x1, &y1);
+  return (Area) { box->sheet_x + MIN (x0, x1), box->sheet_y + MIN (y0, y1), ABS (x1 - x0) + 1, ABS (y1 - y0) + 1 };
+}
+
+static gboolean
+shows (const TmCamera *camera, const Area *area)
+{
+  return tm_camera_pixel_x (camera, area->x + area->width) > 0 && tm_camera_pixel_x (camera, area->x) < camera->width
+         && tm_camera_pixel_y (camera, area->y + area->height) > 0
+         && tm_camera_pixel_y (camera, area->y) < camera->height;
+}
+
+static double
+overhang (double low, double high, double from, double to)
+{
+  if (low < from || high - low > to - from)
+    return from - low;
+  return high > to ? to - high : 0;
+}
+
+/* Pans by whole pixels, and only as far as it takes. */
+static void
+pan_into_view (TmCanvas *self, TmCamera *camera, const Area *area)
+{
+  int margin = get_margin (self);
+  double dx = overhang (tm_camera_pixel_x (camera, area->x), tm_camera_pixel_x (camera, area->x + area->width), margin,
+                        camera->width - margin);
+  double dy = overhang (tm_camera_pixel_y (camera, area->y), tm_camera_pixel_y (camera, area->y + area->height), margin,
+                        camera->height - margin);
+
+  if (dx != 0 || dy != 0)
+    tm_camera_pan (camera, dx < 0 ? floor (dx) : ceil (dx), dy < 0 ? floor (dy) : ceil (dy));
+}
+
+/* What is selected as an area of the plane; FALSE if it is not on it (yet). */
+static gboolean
+get_selected_area (TmCanvas *self, Area *area, const TmBox **box)
+{
+  const TmAddress *address = tm_document_get_selection (self->document);
+  guint index = self->layout ? find_box (self, address) : TM_NO_BOX;
+
+  if (index == TM_NO_BOX)
+    return FALSE;
+  *box = tm_layout_box (self->layout, index);
+  *area = area_of_box (*box);
+  if (address->kind == TM_ADDRESS_TENSOR && address->within != TM_WITHIN_WHOLE && (*box)->sheet.n_elements > 0)
+    *area = area_of_region (*box, tm_model_tensor (self->layout->model, address->tensor), address);
+  return TRUE;
+}
+
+static void
+fly_to_selection (TmCanvas *self, gboolean closer)
+{
+  const TmAddress *address = tm_document_get_selection (self->document);
+  Area area;
+  const TmBox *box;
+  TmCamera camera;
+
+  if (!self->layout || !self->camera_ready || !get_selected_area (self, &area, &box))
+    {
+      self->fly_pending = TRUE;
+      if (self->layout && self->camera_ready)
+        open_hiding_fold (self, address);
+      return;
+    }
+  self->fly_pending = FALSE;
+  if (address->kind == TM_ADDRESS_TENSOR && address->within == TM_WITHIN_INDEX)
+    {
+      Area sheet = area_of_box (box);
+
+      camera = self->camera;
+      if (closer || !shows (&camera, &sheet) || camera.scale < TM_READABLE_PX * scale_of (self))
+        camera = camera_for (self, &area, TM_CELL_PX);
+      else
+        pan_into_view (self, &camera, &area);
+    }
+  else
+    camera = camera_for (self, &area, TM_CELL_PX);
+  tm_canvas_fly_to_camera (self, &camera);
+}
+
+void
+tm_canvas_fly_to_selection (TmCanvas *self)
+{
+  fly_to_selection (self, FALSE);
+}
+
+void
+tm_canvas_fit_selection (TmCanvas *self)
+{
+  fly_to_selection (self, TRUE);
+}
+
+void
+tm_canvas_show_all (TmCanvas *self, gboolean fly)
+{
+  const TmBox *model;
+  TmCamera camera;
+  Area area;
+
+  if (!self->layout || self->layout->boxes->len == 0)
+    return;
+  model = tm_layout_box (self->layout, 0);
+  area = area_of_box (model);
+  camera = camera_for (self, &area, TM_CELL_PX);
+  if (fly)
+    tm_canvas_fly_to_camera (self, &camera);
+  else
+    self->camera = camera;
+}
+
+/* About the selection where it is on the screen, else about the middle. */
+void
+tm_canvas_zoom_to (TmCanvas *self, double px_per_element)
+{
+  TmCamera camera = self->camera;
+  Area area;
+  const TmBox *box;
+  double px = camera.width / 2, py = camera.height / 2;
+
+  if (!self->layout)
+    return;
+  if (tm_document_get_selection (self->document)->kind != TM_ADDRESS_MODEL && get_selected_area (self, &area, &box))
+    {
+      double x = tm_camera_pixel_x (&camera, area.x + area.width / 2);
+      double y = tm_camera_pixel_y (&camera, area.y + area.height / 2);
+
+      if (x >= 0 && x < camera.width && y >= 0 && y < camera.height)
+        {
+          px = x;
+          py = y;
+        }
+    }
+  tm_camera_zoom (&camera, px_per_element / camera.scale, px, py);
+  tm_canvas_fly_to_camera (self, &camera);
+}
+
+void
+tm_canvas_follow_selection (TmCanvas *self)
+{
+  Area area;
+  const TmBox *box;
+
+  if (!get_selected_area (self, &area, &box))
+    return;
+  tm_canvas_stop_motion (self);
+  pan_into_view (self, &self->camera, &area);
+  tm_canvas_camera_changed (self);
+}

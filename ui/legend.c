@@ -1,0 +1,509 @@
+#include "ui/legend.h"
+
+#include "ui/widgets.h"
+
+#include <math.h>
+
+#define MAX_CHIPS 8
+#define MAX_LINES 4
+#define SPACING 16
+#define ROW_SPACING 4
+
+/* --- Swatch: a colour map or a line, in the colours of the picture ------------------------------------------------ */
+
+typedef enum { SWATCH_DIVERGING, SWATCH_SEQUENTIAL, SWATCH_LINE } SwatchKind;
+
+#define TM_TYPE_SWATCH (tm_swatch_get_type ())
+G_DECLARE_FINAL_TYPE (TmSwatch, tm_swatch, TM, SWATCH, GtkWidget)
+
+struct _TmSwatch
+{
+  GtkWidget parent_instance;
+  SwatchKind kind;
+  int line_width;
+  TmColor stops[17], line, halo;
+};
+
+G_DEFINE_FINAL_TYPE (TmSwatch, tm_swatch, GTK_TYPE_WIDGET)
+
+static GdkRGBA
+rgba (TmColor color)
+{
+  return (GdkRGBA) { (float) (color >> 24) / 255, (float) (color >> 16 & 255) / 255, (float) (color >> 8 & 255) / 255,
+                     (float) (color & 255) / 255 };
+}
+
+static void
+tm_swatch_measure (GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural,
+                   int *minimum_baseline, int *natural_baseline)
+{
+  TmSwatch *self = TM_SWATCH (widget);
+  gboolean line = self->kind == SWATCH_LINE;
+
+  if (orientation == GTK_ORIENTATION_HORIZONTAL)
+    *minimum = *natural = line ? 24 : 120;
+  else
+    *minimum = *natural = 12;
+}
+
+static void
+tm_swatch_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
+{
+  TmSwatch *self = TM_SWATCH (widget);
+  float width = (float) gtk_widget_get_width (widget), height = (float) gtk_widget_get_height (widget);
+
+  if (self->kind == SWATCH_LINE)
+    {
+      float thick = (float) self->line_width, top = floorf ((height - thick) / 2);
+      GdkRGBA line = rgba (self->line), halo = rgba (self->halo);
+
+      gtk_snapshot_append_color (snapshot, &halo, &GRAPHENE_RECT_INIT (0, top - 1, width, thick + 2));
+      gtk_snapshot_append_color (snapshot, &line, &GRAPHENE_RECT_INIT (0, top, width, thick));
+    }
+  else
+    {
+      GskColorStop stops[G_N_ELEMENTS (self->stops)];
+
+      for (guint i = 0; i < G_N_ELEMENTS (stops); i++)
+        stops[i] = (GskColorStop) { (float) i / (G_N_ELEMENTS (stops) - 1), rgba (self->stops[i]) };
+      gtk_snapshot_append_linear_gradient (snapshot, &GRAPHENE_RECT_INIT (0, 0, width, height),
+                                           &GRAPHENE_POINT_INIT (0, 0), &GRAPHENE_POINT_INIT (width, 0), stops,
+                                           G_N_ELEMENTS (stops));
+    }
+}
+
+static void
+tm_swatch_class_init (TmSwatchClass *klass)
+{
+  GTK_WIDGET_CLASS (klass)->measure = tm_swatch_measure;
+  GTK_WIDGET_CLASS (klass)->snapshot = tm_swatch_snapshot;
+  gtk_widget_class_set_css_name (GTK_WIDGET_CLASS (klass), "tm-swatch");
+}
+
+static void
+tm_swatch_init (TmSwatch *self)
+{
+  gtk_widget_set_valign (GTK_WIDGET (self), GTK_ALIGN_CENTER);
+}
+
+static GtkWidget *
+swatch_new (void)
+{
+  return g_object_new (TM_TYPE_SWATCH, "accessible-role", GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL);
+}
+
+static void
+swatch_set_map (GtkWidget *widget, SwatchKind kind, const TmTheme *theme)
+{
+  TmSwatch *self = TM_SWATCH (widget);
+  const TmColor *map = kind == SWATCH_DIVERGING ? theme->diverging : theme->sequential;
+  TmColor stops[G_N_ELEMENTS (self->stops)];
+
+  /* Entry 0 of the diverging map is free: its lower end is entry 1. */
+  for (guint i = 0; i < G_N_ELEMENTS (stops); i++)
+    stops[i] = map[kind == SWATCH_DIVERGING ? 1 + i * 254 / 16 : i * 255 / 16];
+  if (self->kind == kind && !memcmp (stops, self->stops, sizeof stops))
+    return;
+  self->kind = kind;
+  memcpy (self->stops, stops, sizeof stops);
+  gtk_widget_queue_draw (widget);
+}
+
+static void
+swatch_set_line (GtkWidget *widget, int width, const TmTheme *theme)
+{
+  TmSwatch *self = TM_SWATCH (widget);
+
+  if (self->kind == SWATCH_LINE && self->line_width == width && self->line == theme->line && self->halo == theme->halo)
+    return;
+  self->kind = SWATCH_LINE;
+  self->line_width = width;
+  self->line = theme->line;
+  self->halo = theme->halo;
+  gtk_widget_queue_draw (widget);
+}
+
+/* --- Bar --------------------------------------------------------------------------------------------------------- */
+
+#define TM_TYPE_LEGEND_BAR (tm_legend_bar_get_type ())
+G_DECLARE_FINAL_TYPE (TmLegendBar, tm_legend_bar, TM, LEGEND_BAR, GtkWidget)
+
+struct _TmLegendBar
+{
+  GtkWidget parent_instance;
+  TmDocument *document;
+  GtkWidget *map, *range, *reduce, *cell, *sampled;
+  GtkWidget *chips[MAX_CHIPS];
+  GtkWidget *heavy, *heavy_swatch;
+  GtkWidget *lines[MAX_LINES], *line_swatches[MAX_LINES], *line_labels[MAX_LINES];
+  char *spoken;
+};
+
+G_DEFINE_FINAL_TYPE (TmLegendBar, tm_legend_bar, GTK_TYPE_WIDGET)
+
+/* Places the visible children in rows of at most width; with place FALSE only measures. */
+static int
+wrap (GtkWidget *widget, int width, gboolean place)
+{
+  int x = 0, y = 0;
+  GtkWidget *row = gtk_widget_get_first_child (widget);
+
+  while (row)
+    {
+      int height = 0, end = 0;
+      GtkWidget *child, *next = NULL;
+
+      for (child = row; child; child = gtk_widget_get_next_sibling (child))
+        {
+          int natural, tall;
+
+          if (!gtk_widget_should_layout (child))
+            continue;
+          gtk_widget_measure (child, GTK_ORIENTATION_HORIZONTAL, -1, NULL, &natural, NULL, NULL);
+          natural = MIN (natural, width);
+          if (end > 0 && end + SPACING + natural > width)
+            {
+              next = child;
+              break;
+            }
+          gtk_widget_measure (child, GTK_ORIENTATION_VERTICAL, natural, NULL, &tall, NULL, NULL);
+          height = MAX (height, tall);
+          end += (end > 0 ? SPACING : 0) + natural;
+        }
+      if (place)
+        for (x = 0, child = row; child && child != next; child = gtk_widget_get_next_sibling (child))
+          {
+            int natural;
+
+            if (!gtk_widget_should_layout (child))
+              continue;
+            gtk_widget_measure (child, GTK_ORIENTATION_HORIZONTAL, -1, NULL, &natural, NULL, NULL);
+            natural = MIN (natural, width);
+            gtk_widget_size_allocate (child, &(GtkAllocation) { x, y, natural, height }, -1);
+            x += natural + SPACING;
+          }
+      y += height + (next ? ROW_SPACING : 0);
+      row = next;
+    }
+  return y;
+}
+
+static void
+tm_legend_bar_measure (GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural,
+                       int *minimum_baseline, int *natural_baseline)
+{
+  int widest = 0, sum = 0;
+
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child; child = gtk_widget_get_next_sibling (child))
+    {
+      int least, wanted;
+
+      if (!gtk_widget_should_layout (child))
+        continue;
+      gtk_widget_measure (child, GTK_ORIENTATION_HORIZONTAL, -1, &least, &wanted, NULL, NULL);
+      widest = MAX (widest, least);
+      sum += (sum > 0 ? SPACING : 0) + wanted;
+    }
+  if (orientation == GTK_ORIENTATION_HORIZONTAL)
+    {
+      *minimum = widest;
+      *natural = sum;
+    }
+  else
+    *minimum = *natural = wrap (widget, for_size < 0 ? sum : MAX (for_size, widest), FALSE);
+}
+
+static void
+tm_legend_bar_size_allocate (GtkWidget *widget, int width, int height, int baseline)
+{
+  wrap (widget, width, TRUE);
+}
+
+static GtkSizeRequestMode
+tm_legend_bar_get_request_mode (GtkWidget *widget)
+{
+  return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
+}
+
+static void
+tm_legend_bar_dispose (GObject *object)
+{
+  GtkWidget *child;
+
+  while ((child = gtk_widget_get_first_child (GTK_WIDGET (object))))
+    gtk_widget_unparent (child);
+  g_clear_object (&TM_LEGEND_BAR (object)->document);
+  G_OBJECT_CLASS (tm_legend_bar_parent_class)->dispose (object);
+}
+
+static void
+tm_legend_bar_finalize (GObject *object)
+{
+  g_free (TM_LEGEND_BAR (object)->spoken);
+  G_OBJECT_CLASS (tm_legend_bar_parent_class)->finalize (object);
+}
+
+static void
+tm_legend_bar_class_init (TmLegendBarClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = tm_legend_bar_dispose;
+  G_OBJECT_CLASS (klass)->finalize = tm_legend_bar_finalize;
+  widget_class->measure = tm_legend_bar_measure;
+  widget_class->size_allocate = tm_legend_bar_size_allocate;
+  widget_class->get_request_mode = tm_legend_bar_get_request_mode;
+  gtk_widget_class_set_css_name (widget_class, "tm-legend");
+}
+
+static GtkWidget *
+add_item (TmLegendBar *self, GtkWidget *first, GtkWidget *second)
+{
+  GtkWidget *item = first;
+
+  if (second)
+    {
+      item = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+      gtk_box_append (GTK_BOX (item), first);
+      gtk_box_append (GTK_BOX (item), second);
+    }
+  gtk_widget_set_visible (item, FALSE);
+  gtk_widget_set_parent (item, GTK_WIDGET (self));
+  return item;
+}
+
+static GtkWidget *
+label_new (const char *text)
+{
+  GtkWidget *label = gtk_label_new (text);
+
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  return label;
+}
+
+static void
+tm_legend_bar_init (TmLegendBar *self)
+{
+  g_autoptr (GMenu) menu = g_menu_new ();
+
+  g_menu_append (menu, "Largest magnitude", "win.reduce::largest");
+  g_menu_append (menu, "Mean", "win.reduce::mean");
+  g_menu_append (menu, "RMS", "win.reduce::rms");
+
+  self->cell = add_item (self, label_new (NULL), NULL);
+  self->map = add_item (self, swatch_new (), NULL);
+  self->range = add_item (self, label_new (NULL), NULL);
+  gtk_widget_add_css_class (self->range, "monospace");
+  self->reduce = gtk_menu_button_new ();
+  gtk_menu_button_set_has_frame (GTK_MENU_BUTTON (self->reduce), FALSE);
+  gtk_menu_button_set_direction (GTK_MENU_BUTTON (self->reduce), GTK_ARROW_UP);
+  gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (self->reduce), G_MENU_MODEL (menu));
+  gtk_widget_set_tooltip_text (self->reduce, "What a pixel shows that stands for several elements");
+  add_item (self, self->reduce, NULL);
+  self->sampled = add_item (self, label_new ("sampled"), NULL);
+  gtk_widget_add_css_class (self->sampled, "tm-sampled");
+  gtk_widget_set_tooltip_text (self->sampled, "Made from a sample; the exact picture is on its way");
+  for (guint i = 0; i < MAX_CHIPS; i++)
+    self->chips[i] = add_item (self, tm_chip_new (TM_DTYPE_F32, NULL), NULL);
+  self->heavy_swatch = swatch_new ();
+  self->heavy = add_item (self, self->heavy_swatch, label_new ("granularity changes here"));
+  for (guint i = 0; i < MAX_LINES; i++)
+    {
+      self->line_swatches[i] = swatch_new ();
+      self->line_labels[i] = label_new (NULL);
+      self->lines[i] = add_item (self, self->line_swatches[i], self->line_labels[i]);
+    }
+}
+
+GtkWidget *
+tm_legend_bar_new (TmDocument *document)
+{
+  TmLegendBar *self = g_object_new (TM_TYPE_LEGEND_BAR, "accessible-role", GTK_ACCESSIBLE_ROLE_GROUP, NULL);
+
+  self->document = g_object_ref (document);
+  gtk_widget_add_css_class (GTK_WIDGET (self), "tm-float");
+  gtk_widget_set_visible (GTK_WIDGET (self), FALSE);
+  return GTK_WIDGET (self);
+}
+
+/* --- What it says ------------------------------------------------------------------------------------------------ */
+
+static void
+show (GtkWidget *widget, gboolean visible)
+{
+  if (gtk_widget_get_visible (widget) != visible)
+    gtk_widget_set_visible (widget, visible);
+}
+
+static void
+set_label (GtkWidget *label, const char *text)
+{
+  if (g_strcmp0 (gtk_label_get_text (GTK_LABEL (label)), text))
+    gtk_label_set_text (GTK_LABEL (label), text);
+}
+
+static void
+speak (GString *spoken, const char *text)
+{
+  g_string_append_printf (spoken, "%s%s", spoken->len ? "; " : "", text);
+}
+
+static char *
+format_number (double value, gboolean sign)
+{
+  char number[40];
+
+  g_snprintf (number, sizeof number, "%.3g", fabs (value));
+  return g_strconcat (value < 0 ? "\u2212" : sign && value > 0 ? "+" : "", number, NULL);
+}
+
+static char *
+format_range (const TmLegend *legend, TmOverlay overlay)
+{
+  g_autofree char *low = NULL, *high = NULL;
+
+  if (legend->tensor == G_MAXUINT || legend->depth == TM_DEPTH_ARCHITECTURE)
+    return g_strdup ("each tensor\u2019s own range");
+  if (!(legend->range > 0))
+    return g_strdup ("range not known yet");
+  if (overlay == TM_OVERLAY_VALUE)
+    {
+      low = format_number (-(double) legend->range, TRUE);
+      high = format_number ((double) legend->range, TRUE);
+    }
+  else
+    {
+      low = format_number ((double) legend->low, FALSE);
+      high = format_number ((double) legend->range, FALSE);
+    }
+  return g_strdup_printf ("%s \u2026 %s", low, high);
+}
+
+static const char *
+get_cell_text (TmLegendBar *self, const TmLegend *legend)
+{
+  TmModel *model = tm_document_get_model (self->document);
+
+  if (!model || legend->tensor >= model->tensors->len)
+    return "cell: value";
+  return tm_model_tensor (model, legend->tensor)->quantized ? "cell: raw over dequantized" : "cell: stored value";
+}
+
+static void
+update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
+{
+  static const char *const reductions[] = { "largest magnitude a pixel", "mean a pixel", "RMS a pixel" };
+  static const char *const quantities[] = { "", "", "value", "raw", "scale" };
+  const TmTheme *theme = tm_document_get_theme (self->document);
+  TmOverlay overlay = tm_document_get_overlay (self->document);
+  TmReduce reduce = tm_document_get_reduce (self->document);
+  gboolean map = legend->any_sheet && overlay >= TM_OVERLAY_VALUE;
+  gboolean reduced = map && legend->pixels_per_element < 1;
+  gboolean cells = legend->depth == TM_DEPTH_CELLS;
+
+  show (self->cell, cells);
+  if (cells)
+    {
+      set_label (self->cell, get_cell_text (self, legend));
+      speak (spoken, gtk_label_get_text (GTK_LABEL (self->cell)));
+    }
+
+  show (self->map, map);
+  show (self->range, map);
+  if (map)
+    {
+      g_autofree char *range = format_range (legend, overlay);
+      g_autofree char *text = g_strdup_printf ("%s%s", overlay == TM_OVERLAY_VALUE ? "" : quantities[overlay],
+                                               overlay == TM_OVERLAY_VALUE ? "" : " ");
+      g_autofree char *all = g_strconcat (text, range, NULL);
+
+      swatch_set_map (self->map, overlay == TM_OVERLAY_VALUE ? SWATCH_DIVERGING : SWATCH_SEQUENTIAL, theme);
+      set_label (self->range, all);
+      g_string_append_printf (spoken, "%scolours of %s: %s", spoken->len ? "; " : "", quantities[overlay], range);
+    }
+
+  show (self->reduce, reduced);
+  if (reduced)
+    {
+      const char *text = reductions[MIN (reduce, G_N_ELEMENTS (reductions) - 1)];
+
+      if (g_strcmp0 (gtk_menu_button_get_label (GTK_MENU_BUTTON (self->reduce)), text))
+        gtk_menu_button_set_label (GTK_MENU_BUTTON (self->reduce), text);
+      speak (spoken, text);
+    }
+  show (self->sampled, map && legend->sampled);
+  if (map && legend->sampled)
+    speak (spoken, "sampled");
+
+  for (guint i = 0; i < MAX_CHIPS; i++)
+    {
+      gboolean chip = !map && i < legend->n_dtypes;
+
+      if (chip)
+        {
+          const char *name = tm_dtype_get_name ((TmDtype) legend->dtypes[i]);
+
+          if (!gtk_widget_get_visible (self->chips[i]) || g_strcmp0 (gtk_label_get_text (GTK_LABEL (self->chips[i])), name))
+            tm_chip_set (self->chips[i], (TmDtype) legend->dtypes[i], name);
+          speak (spoken, name);
+        }
+      show (self->chips[i], chip);
+    }
+}
+
+static void
+update_lines (TmLegendBar *self, const TmLegend *legend, GString *spoken)
+{
+  const TmTheme *theme = tm_document_get_theme (self->document);
+  gboolean boundaries = tm_document_get_boundaries (self->document);
+  gboolean heavy = boundaries && legend->heavy_lines;
+
+  show (self->heavy, heavy);
+  if (heavy)
+    {
+      swatch_set_line (self->heavy_swatch, 3, theme);
+      speak (spoken, "heavy line: granularity changes here");
+    }
+  for (guint i = 0; i < MAX_LINES; i++)
+    {
+      gboolean line = boundaries && legend->runs && i < legend->runs->n_runs && legend->level_visible[i];
+
+      if (line)
+        {
+          const TmRun *run = &legend->runs->run[i];
+          g_autofree char *text = g_strdup_printf ("%s %s", run->label ? run->label : "block", run->size ? run->size : "");
+
+          swatch_set_line (self->line_swatches[i], run->width >= 2 ? 3 : 1, theme);
+          set_label (self->line_labels[i], g_strchomp (text));
+          g_string_append_printf (spoken, "%s%s line: %s", spoken->len ? "; " : "", run->width >= 2 ? "heavy" : "thin",
+                                  text);
+        }
+      show (self->lines[i], line);
+    }
+}
+
+void
+tm_legend_bar_update (GtkWidget *bar, const TmLegend *legend)
+{
+  TmLegendBar *self = TM_LEGEND_BAR (bar);
+  GString *spoken;
+
+  if (!legend)
+    {
+      show (bar, FALSE);
+      return;
+    }
+  spoken = g_string_new (NULL);
+  update_colours (self, legend, spoken);
+  update_lines (self, legend, spoken);
+  show (bar, spoken->len > 0);
+  g_string_prepend (spoken, "Legend: ");
+  if (g_strcmp0 (spoken->str, self->spoken))
+    {
+      gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, spoken->str, -1);
+      g_free (self->spoken);
+      self->spoken = g_string_free (spoken, FALSE);
+    }
+  else
+    g_string_free (spoken, TRUE);
+}
