@@ -25,6 +25,7 @@ typedef enum
 typedef struct
 {
   guint64 *extent;   /* one extent an axis of the counted shape, at least 1, at most the axis' length (or 1) */
+  guint64 *written;  /* the same before clamping to a short axis: what schemes are compared and described by */
   const char *label; /* static: "super-block", "group", "block", "channel", "tensor" */
 } TmGranularityLevel;
 

@@ -10,10 +10,8 @@
 
 G_BEGIN_DECLS
 
-
-
 #define TM_SCALAR_MAX_TERMS 12
-#define TM_SCALAR_MAX_LOCATIONS 8
+#define TM_SCALAR_MAX_LOCATIONS 16 /* a big-endian C128: a piece a byte */
 
 typedef enum
 {

@@ -1,0 +1,94 @@
+/* Which codec a tensor gets, and its granularity: one operand, a plain dtype or a ggml block type. */
+#include "io/error.h"
+#include "quant/block-type.h"
+#include "quant/quant-private.h"
+
+gboolean
+tm_stored_read (const TmStored *stored, guint64 first, gsize count, gpointer to, GError **error)
+{
+  guint64 end, offset;
+
+  if (stored->source == NULL)
+    {
+      g_set_error_literal (error, TM_ERROR, TM_ERROR_TENSOR, "the file that holds it is missing");
+      return FALSE;
+    }
+  if (__builtin_add_overflow (first, (guint64) count, &end) || end > stored->bytes ||
+      __builtin_add_overflow (stored->offset, first, &offset))
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_TRUNCATED,
+                   "bytes %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " are past its %" G_GUINT64_FORMAT " bytes", first,
+                   first + (guint64) count, stored->bytes);
+      return FALSE;
+    }
+  return count == 0 || tm_source_read (stored->source, offset, to, count, error);
+}
+
+void
+tm_explain_group (const TmTensor *tensor, TmScalar *scalar)
+{
+  const TmGranularity *granularity = tensor->granularity;
+  g_autofree guint64 *index = NULL;
+  guint64 flat;
+
+  if (granularity == NULL)
+    return;
+  index = g_new (guint64, MAX (granularity->rank, 1));
+  flat = tm_tensor_flatten (tensor, scalar->index);
+  for (guint axis = granularity->rank; axis-- > 0;)
+    {
+      index[axis] = flat % MAX (granularity->shape[axis], 1);
+      flat /= MAX (granularity->shape[axis], 1);
+    }
+  scalar->has_group = TRUE;
+  scalar->group_level = granularity->n_levels - 1;
+  scalar->group_rank = granularity->rank;
+  scalar->group_start = g_new (guint64, MAX (granularity->rank, 1));
+  scalar->group_end = g_new (guint64, MAX (granularity->rank, 1));
+  tm_granularity_get_block (granularity, scalar->group_level, index, scalar->group_start, scalar->group_end);
+}
+
+static TmGranularity *
+block_granularity (const TmTensor *tensor)
+{
+  static const char *const super_block[] = { "super-block", "group" }, *const block[] = { "block", "group" };
+  guint elements = tm_dtype_get_info (tensor->dtype)->block_elements;
+  guint group = tm_block_type_get (tensor->dtype)->granularity, n_levels = 0;
+  g_autofree guint64 *extents = g_new (guint64, 2 * tensor->rank);
+
+  for (guint axis = 0; axis < 2 * tensor->rank; axis++)
+    extents[axis] = 1;
+  /* NVFP4's 64 are only how four scales lie together: nothing is shared by all of them. */
+  if (group < elements && tensor->dtype != TM_DTYPE_NVFP4)
+    extents[n_levels++ * tensor->rank + tensor->rank - 1] = elements;
+  extents[n_levels++ * tensor->rank + tensor->rank - 1] = group;
+  return tm_granularity_new (tensor->rank, tensor->shape, FALSE, n_levels, extents, n_levels == 2 ? super_block : block);
+}
+
+void
+tm_codec_attach_simple (TmTensor *tensor)
+{
+  const TmStored *stored = tensor->values;
+  const TmDtypeInfo *info = tm_dtype_get_info (stored->dtype);
+
+  tensor->dtype = stored->dtype;
+  tensor->dtype_label = stored->type_label ? stored->type_label : info->name;
+  tensor->quantized = info->quantized;
+  tensor->scheme = info->quantized ? "ggml" : NULL;
+  if (tensor->fault == NULL && stored->fault)
+    tensor->fault = g_strdup (stored->fault);
+  if (info->quantized && tensor->rank > 0 && tensor->granularity == NULL)
+    tensor->granularity = block_granularity (tensor);
+  if (tensor->fault)
+    return;
+  if (info->bits == 0)
+    tensor->fault = g_strdup_printf ("dtype %s is not decoded", tensor->dtype_label);
+  else if (!info->quantized)
+    tensor->codec = &tm_codec_plain;
+  else if (tensor->rank == 0 || tensor->shape[tensor->rank - 1] % info->block_elements != 0)
+    tensor->fault = g_strdup_printf ("its rows are not a whole number of blocks of %u", info->block_elements);
+  else if (stored->big_endian && !tm_block_type_get (stored->dtype)->big_endian_known)
+    tensor->fault = g_strdup_printf ("no byte order convention is known for big-endian %s", info->name);
+  else
+    tensor->codec = &tm_codec_ggml;
+}
