@@ -1,5 +1,7 @@
 #include "formats/readers.h"
 
+#include <string.h>
+
 void
 tm_stored_mark (TmModel *model, TmStored *stored, const char *code, guint64 offset, const char *format, ...)
 {
@@ -67,4 +69,21 @@ tm_model_take_part (TmModel *model, TmModel *part)
   part->files = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_source_unref);
   part->stored = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_stored_free);
   part->problems = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_problem_free);
+}
+
+char *
+tm_name_from_bytes (char *bytes, gsize length)
+{
+  GString *name;
+
+  if (memchr (bytes, '\0', length) == NULL)
+    return bytes;
+  name = g_string_sized_new (length + 16);
+  for (gsize i = 0; i < length; i++)
+    if (bytes[i] == '\0')
+      g_string_append (name, "\xc0\x80");
+    else
+      g_string_append_c (name, bytes[i]);
+  g_free (bytes);
+  return g_string_free (name, FALSE);
 }

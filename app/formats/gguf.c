@@ -300,24 +300,6 @@ read_metadata (Reader *reader, GError **error)
   return TRUE;
 }
 
-/* A C string cannot hold a NUL: it becomes C0 80, which no valid UTF-8 text contains. */
-static char *
-name_from_bytes (char *bytes, gsize length)
-{
-  GString *name;
-
-  if (memchr (bytes, '\0', length) == NULL)
-    return bytes;
-  name = g_string_sized_new (length + 16);
-  for (gsize i = 0; i < length; i++)
-    if (bytes[i] == '\0')
-      g_string_append (name, "\xc0\x80");
-    else
-      g_string_append_c (name, bytes[i]);
-  g_free (bytes);
-  return g_string_free (name, FALSE);
-}
-
 static gboolean
 read_infos (Reader *reader, GError **error)
 {
@@ -364,7 +346,7 @@ read_infos (Reader *reader, GError **error)
       if (length > 63)
         tm_model_add_problem (reader->model, TM_SEVERITY_WARNING, "long-name", reader->source, info.at, stored->name,
                               "tensor \"%s\": a name of %" G_GSIZE_FORMAT " bytes, common loaders take 63", stored->name, length);
-      stored->name = name_from_bytes (stored->name, length);
+      stored->name = tm_name_from_bytes (stored->name, length);
       stored->source = tm_source_ref (reader->source);
       stored->big_endian = cursor->big_endian;
       g_array_append_val (reader->infos, info);

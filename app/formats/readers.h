@@ -14,6 +14,10 @@ gboolean tm_split_read (TmSource *source, TmModel *model, GCancellable *cancella
 
 /* --- Shared by readers ---------------------------------------------------------------------------------------------- */
 
+/* A tensor's name from length bytes and a NUL. A C string cannot hold a NUL: one inside becomes C0 80, which no valid UTF-8
+ * text contains. (transfer full) of both */
+char *tm_name_from_bytes (char *bytes, gsize length);
+
 /* A tensor at fault: an error among the problems and, unless it has one already, the tensor's fault in the same words. */
 void tm_stored_mark (TmModel *model, TmStored *stored, const char *code, guint64 offset, const char *format, ...)
     G_GNUC_PRINTF (5, 6);

@@ -2,6 +2,7 @@
 
 #include "formats/formats.h"
 #include "formats/readers.h"
+#include "formats/safetensors.h"
 #include "io/error.h"
 
 gboolean
@@ -15,8 +16,7 @@ tm_formats_read (const char *path, TmModel *model, GCancellable *cancellable, GE
     return FALSE;
   if (tm_source_get_size (source) < 4 || !tm_source_read (source, 0, magic, 4, NULL) || memcmp (magic, "GGUF", 4) != 0)
     {
-      g_set_error_literal (error, TM_ERROR, TM_ERROR_KIND, "neither a GGUF nor a safetensors file");
-      return FALSE;
+      return tm_safetensors_read (source, model, cancellable, error);
     }
   return tm_gguf_read (source, model, cancellable, error);
 }

@@ -13,5 +13,6 @@
 #define TM_MAX_JSON_DEPTH 127            /* containers; the reference takes 127 and refuses 128 */
 
 /* any */
+#define TM_MAX_PROBLEMS 100000u          /* nobody reads more, and each costs memory */
 #define TM_MAX_RANK 1024                 /* axes of one tensor; nothing real has more than 8, the reference takes 70 */
 #define TM_MAX_INDEX_FILE 268435456u     /* a shard index of 500 000 names is 60 MB */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "io/limits.h"
 #include "io/number.h"
 
 G_DEFINE_FINAL_TYPE (TmModel, tm_model, G_TYPE_OBJECT)
@@ -61,9 +62,21 @@ void
 tm_model_add_problem (TmModel *model, TmSeverity severity, const char *code, TmSource *source, guint64 offset,
                       const char *tensor, const char *format, ...)
 {
-  TmProblem *problem = g_new0 (TmProblem, 1);
+  TmProblem *problem;
   va_list args;
 
+  if (model->problems->len > TM_MAX_PROBLEMS)
+    return;
+  problem = g_new0 (TmProblem, 1);
+  if (model->problems->len == TM_MAX_PROBLEMS)
+    {
+      problem->severity = TM_SEVERITY_ERROR;
+      problem->code = g_strdup ("too-many-problems");
+      problem->message = g_strdup ("more problems than are listed here");
+      problem->offset = TM_NO_OFFSET;
+      g_ptr_array_add (model->problems, problem);
+      return;
+    }
   problem->severity = severity;
   problem->code = g_strdup (code);
   va_start (args, format);
@@ -106,8 +119,8 @@ tm_model_find_metadata (TmModel *model, const char *key)
 
 /* --- Names --------------------------------------------------------------------------------------------------------- */
 
-/* Enters item number index; returns how many items of that name came before it. last: name → number of items so far, only
- * for names that stand more than once. */
+/* Enters item number index; returns how many items of that name came before it. again: name → number of items so far,
+ * only for names that stand more than once. */
 static guint
 enter_name (GHashTable *table, GHashTable *again, const char *name, guint index)
 {
