@@ -87,3 +87,22 @@ tm_name_from_bytes (char *bytes, gsize length)
   g_free (bytes);
   return g_string_free (name, FALSE);
 }
+
+void
+tm_model_add_file_problem (TmModel *model, const char *code, const char *file, const char *format, ...)
+{
+  g_autofree char *message = NULL;
+  guint before = model->problems->len;
+  va_list args;
+
+  va_start (args, format);
+  message = g_strdup_vprintf (format, args);
+  va_end (args);
+  tm_model_add_problem (model, TM_SEVERITY_ERROR, code, NULL, TM_NO_OFFSET, NULL, "%s", message);
+  if (model->problems->len > before)
+    {
+      TmProblem *problem = g_ptr_array_index (model->problems, before);
+
+      problem->file = g_path_get_basename (file);
+    }
+}

@@ -79,9 +79,14 @@ read_preamble (Reader *reader, GError **error)
   guint64 size = tm_source_get_size (reader->source);
   guint64 least, counts_at = 8;
   guint64 kv_bytes, info_bytes, all;
+  const guint8 *magic = tm_cursor_take (cursor, 4);
   guint32 version;
 
-  tm_cursor_u32 (cursor); /* the magic, which the registry has seen */
+  if (magic != NULL && memcmp (magic, "GGUF", 4) != 0)
+    {
+      g_set_error_literal (error, TM_ERROR, TM_ERROR_KIND, "no GGUF magic at byte 0");
+      return FALSE;
+    }
   version = tm_cursor_u32 (cursor);
   if (cursor->error == NULL && version != 0 && (version & 0xffff) == 0)
     {

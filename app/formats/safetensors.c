@@ -183,10 +183,11 @@ read_entry_array (Reader *reader, TmStored *stored, Entry *entry)
 
   while (tm_json_next (json) != TM_JSON_ARRAY_END)
     {
-      gboolean ok = n == 0 ? read_dtype (reader, stored) : n == 1 ? read_shape (reader, stored)
+      gboolean ok = json->token == TM_JSON_ERROR ? FALSE
+                  : n == 0 ? read_dtype (reader, stored) : n == 1 ? read_shape (reader, stored)
                   : n == 2 ? read_offsets (reader, stored, entry) : tm_json_skip (json);
 
-      if (!ok || json->token == TM_JSON_ERROR)
+      if (!ok)
         return FALSE;
       n++;
     }

@@ -1,0 +1,474 @@
+/* safetensors sets: a folder, an index, or the files beside one shard (formats/safetensors.md, section 4). */
+#include <string.h>
+
+#include "formats/beside.h"
+#include "formats/readers.h"
+#include "formats/safetensors.h"
+#include "formats/shard-index.h"
+#include "io/error.h"
+#include "io/text.h"
+
+#define SUFFIX ".safetensors"
+#define INDEX_SUFFIX ".safetensors.index.json"
+
+typedef struct
+{
+  TmModel *model;
+  const char *folder;
+  TmSource *opened;     /* what the person opened, or NULL: it may be a link to anywhere */
+  GCancellable *cancellable;
+  GHashTable *metadata; /* "key\0value" taken so far */
+  guint n_read;
+  char *first_fault;    /* why the first unusable shard is so */
+} Set;
+
+static void
+set_clear (Set *set)
+{
+  g_hash_table_unref (set->metadata);
+  g_free (set->first_fault);
+}
+
+/* Every shard repeats the same few entries: one of each is enough. */
+static void
+take_metadata (Set *set, TmModel *part)
+{
+  for (guint i = 0; i < part->metadata->len; i++)
+    {
+      TmMetadata *entry = g_ptr_array_index (part->metadata, i);
+      GBytes *pair;
+      GByteArray *bytes = g_byte_array_new ();
+
+      g_byte_array_append (bytes, (const guint8 *) entry->key, (guint) entry->key_length + 1);
+      g_byte_array_append (bytes, (const guint8 *) entry->string, (guint) entry->string_length);
+      pair = g_byte_array_free_to_bytes (bytes);
+      if (!g_hash_table_add (set->metadata, pair) && set->n_read > 0)
+        continue;
+      g_ptr_array_add (set->model->metadata, entry);
+      part->metadata->pdata[i] = NULL;
+    }
+}
+
+/* One shard by its name: its part, or NULL and the reason as a problem, which goes to fault too. */
+static TmModel *
+read_shard (Set *set, const char *name, guint n_indexed, char **fault)
+{
+  g_autofree char *path = NULL;
+  g_autofree char *escaped = tm_text_escape (name, -1);
+  g_autofree char *holds = n_indexed > 0 ? g_strdup_printf (" (%u tensors)", n_indexed) : g_strdup ("");
+  g_autoptr (TmSource) source = NULL;
+  g_autoptr (TmModel) part = NULL;
+  g_autoptr (GError) error = NULL;
+  TmBeside beside = tm_beside_resolve (set->folder, name, &path);
+  const char *code;
+
+  if (set->opened != NULL && strcmp (name, tm_source_get_name (set->opened)) == 0)
+    {
+      source = tm_source_ref (set->opened);
+      beside = TM_BESIDE_OK;
+    }
+  switch (beside)
+    {
+    case TM_BESIDE_MISSING:
+      code = "missing-shard";
+      *fault = g_strdup_printf ("shard \"%s\"%s is missing", escaped, holds);
+      break;
+    case TM_BESIDE_UNSAFE_NAME:
+      code = "unsafe-shard-name";
+      *fault = g_strdup_printf ("shard name \"%s\"%s is not a plain file name and is not opened", escaped, holds);
+      break;
+    case TM_BESIDE_OUTSIDE:
+      code = "unsafe-shard-name";
+      *fault = g_strdup_printf ("shard \"%s\"%s is a link that leaves the folder and is not opened", escaped, holds);
+      break;
+    case TM_BESIDE_OK:
+    default:
+      if (source == NULL)
+        source = tm_source_open (path, &error);
+      part = tm_model_new (name);
+      if (source != NULL && tm_kind_check (source, &error) && tm_safetensors_read (source, part, set->cancellable, &error))
+        {
+          take_metadata (set, part);
+          set->n_read++;
+          return g_steal_pointer (&part);
+        }
+      code = "shard-unreadable";
+      *fault = g_strdup_printf ("shard \"%s\"%s cannot be read: %s", escaped, holds, error->message);
+      break;
+    }
+  tm_model_add_file_problem (set->model, code, name, "%s", *fault);
+  if (set->first_fault == NULL)
+    set->first_fault = g_strdup (*fault);
+  return NULL;
+}
+
+static void
+set_init (Set *set, TmModel *model, const char *folder, TmSource *opened, GCancellable *cancellable)
+{
+  memset (set, 0, sizeof *set);
+  set->model = model;
+  set->folder = folder;
+  set->opened = opened;
+  set->cancellable = cancellable;
+  set->metadata = g_hash_table_new_full (g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
+}
+
+/* Whether anything could be read, and the rest of what a set has. */
+static gboolean
+finish (Set *set, guint n_shards, GError **error)
+{
+  if (g_cancellable_set_error_if_cancelled (set->cancellable, error))
+    return FALSE;
+  if (set->n_read == 0 && n_shards > 0)
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_IO, "none of its %u shards can be opened: %s", n_shards, set->first_fault);
+      return FALSE;
+    }
+  g_free (set->model->format);
+  g_free (set->model->byte_order);
+  set->model->format = g_strdup ("safetensors");
+  set->model->byte_order = g_strdup ("little");
+  tm_config_read (set->folder, set->model);
+  return TRUE;
+}
+
+/* --- With an index -------------------------------------------------------------------------------------------------- */
+
+static void
+add_absent (TmModel *model, const char *name, const char *fault)
+{
+  TmStored *stored = g_new0 (TmStored, 1);
+
+  stored->name = g_strdup (name);
+  stored->shape = g_new0 (guint64, 1);
+  stored->stride = g_new0 (gint64, 1);
+  stored->fault = g_strdup (fault);
+  g_ptr_array_add (model->stored, stored);
+}
+
+/* Sorts a shard's tensors: those the index sends there, those it does not know, and those it sends elsewhere, which come
+ * after all others so that the bare name is the one the index means. */
+static void
+take_indexed (Set *set, TmShardIndex *index, guint shard, TmModel *part, gboolean *seen, GPtrArray *elsewhere, guint64 *total)
+{
+  TmModel *model = set->model;
+  TmSource *source = g_ptr_array_index (part->files, 0);
+  GPtrArray *stored_array = part->stored;
+
+  part->stored = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_stored_free);
+  tm_model_take_part (model, part);
+  for (guint i = 0; i < stored_array->len; i++)
+    {
+      TmStored *stored = g_ptr_array_index (stored_array, i);
+      guint found = GPOINTER_TO_UINT (g_hash_table_lookup (index->by_name, stored->name));
+      const TmIndexed *item = found > 0 ? &g_array_index (index->tensors, TmIndexed, found - 1) : NULL;
+
+      if (item == NULL)
+        tm_model_add_problem (model, TM_SEVERITY_WARNING, "not-in-index", source, TM_NO_OFFSET, stored->name,
+                              "tensor \"%s\" is in this shard but not in the index", stored->name);
+      else if (item->shard != shard)
+        {
+          tm_model_add_problem (model, TM_SEVERITY_WARNING, "in-two-shards", source, TM_NO_OFFSET, stored->name,
+                                "tensor \"%s\": the index says it is in another shard (%s); the bare name is that one", stored->name,
+                                (const char *) g_ptr_array_index (index->shards, item->shard));
+          g_ptr_array_add (elsewhere, stored);
+          continue;
+        }
+      else
+        seen[found - 1] = TRUE;
+      if (__builtin_add_overflow (*total, stored->bytes, total))
+        *total = G_MAXUINT64;
+      g_ptr_array_add (model->stored, stored);
+    }
+  g_ptr_array_set_free_func (stored_array, NULL);
+  g_ptr_array_unref (stored_array);
+}
+
+static gboolean
+read_indexed (const char *folder, TmSource *opened, TmSource *index_source, TmShardIndex *index, TmModel *model,
+              GCancellable *cancellable, GError **error)
+{
+  guint n_shards = index->shards->len, n_tensors = index->tensors->len;
+  g_autofree guint *n_indexed = g_new0 (guint, MAX (n_shards, 1));
+  g_autofree gboolean *seen = g_new0 (gboolean, MAX (n_tensors, 1));
+  g_autoptr (GPtrArray) faults = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) elsewhere = g_ptr_array_new ();
+  guint64 total = 0;
+  gboolean ok;
+  Set set;
+
+  for (guint i = 0; i < n_tensors; i++)
+    n_indexed[g_array_index (index->tensors, TmIndexed, i).shard]++;
+  set_init (&set, model, folder, opened, cancellable);
+  for (guint shard = 0; shard < n_shards; shard++)
+    {
+      char *fault = NULL;
+      g_autoptr (TmModel) part = read_shard (&set, g_ptr_array_index (index->shards, shard), n_indexed[shard], &fault);
+
+      g_ptr_array_add (faults, fault);
+      if (part != NULL)
+        take_indexed (&set, index, shard, part, seen, elsewhere, &total);
+      if (g_cancellable_is_cancelled (cancellable))
+        break;
+    }
+  for (guint i = 0; i < n_tensors && faults->len == n_shards; i++)
+    {
+      const TmIndexed *item = &g_array_index (index->tensors, TmIndexed, i);
+      const char *fault = g_ptr_array_index (faults, item->shard);
+
+      if (seen[i])
+        continue;
+      if (fault == NULL)
+        {
+          g_autofree char *lacking = g_strdup_printf ("tensor \"%s\": the index says it is in %s, which does not hold it", item->name,
+                                                      (const char *) g_ptr_array_index (index->shards, item->shard));
+
+          tm_model_add_problem (model, TM_SEVERITY_ERROR, "not-in-shard", index_source, TM_NO_OFFSET, item->name, "%s", lacking);
+          add_absent (model, item->name, lacking);
+        }
+      else
+        add_absent (model, item->name, fault);
+    }
+  for (guint i = 0; i < elsewhere->len; i++)
+    g_ptr_array_add (model->stored, g_ptr_array_index (elsewhere, i));
+  if (index->has_total && set.n_read == n_shards && total != index->total)
+    tm_model_add_problem (model, TM_SEVERITY_WARNING, "total-size", index_source, TM_NO_OFFSET, NULL,
+                          "the index says %" G_GUINT64_FORMAT " bytes in all, the shards hold %" G_GUINT64_FORMAT, index->total, total);
+  ok = finish (&set, n_shards, error);
+  set_clear (&set);
+  return ok;
+}
+
+/* --- Without ---------------------------------------------------------------------------------------------------------- */
+
+/* Numbered parts that are not among the names. */
+static void
+report_missing_parts (TmModel *model, GPtrArray *names)
+{
+  g_autoptr (GHashTable) here = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) sets = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint i = 0; i < names->len; i++)
+    g_hash_table_add (here, g_ptr_array_index (names, i));
+  for (guint i = 0; i < names->len; i++)
+    {
+      g_autofree char *prefix = NULL;
+      guint number, count;
+
+      if (!tm_beside_parse_part (g_ptr_array_index (names, i), SUFFIX, &prefix, &number, &count)
+          || !g_hash_table_add (sets, g_strdup_printf ("%05u%s", count, prefix)))
+        continue;
+      for (number = 1; number <= count; number++)
+        {
+          g_autofree char *name = tm_beside_format_part (prefix, number, count, SUFFIX);
+
+          if (!g_hash_table_contains (here, name))
+            tm_model_add_file_problem (model, "missing-shard", name, "shard %u of %u is missing: %s", number, count, name);
+        }
+    }
+}
+
+static gboolean
+read_names (const char *folder, TmSource *opened, GPtrArray *names, TmModel *model, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal); /* name → file number + 1 */
+  gboolean ok;
+  Set set;
+
+  set_init (&set, model, folder, opened, cancellable);
+  report_missing_parts (model, names);
+  for (guint i = 0; i < names->len && !g_cancellable_is_cancelled (cancellable); i++)
+    {
+      g_autofree char *fault = NULL;
+      g_autoptr (TmModel) part = read_shard (&set, g_ptr_array_index (names, i), 0, &fault);
+
+      if (part == NULL)
+        continue;
+      for (guint j = 0; j < part->stored->len; j++)
+        {
+          TmStored *stored = tm_model_stored (part, j);
+          guint before = GPOINTER_TO_UINT (g_hash_table_lookup (seen, stored->name));
+
+          if (before == 0)
+            g_hash_table_insert (seen, stored->name, GUINT_TO_POINTER (i + 1));
+          else if (before != i + 1)
+            tm_model_add_problem (model, TM_SEVERITY_WARNING, "in-two-shards", stored->source, TM_NO_OFFSET, stored->name,
+                                  "tensor \"%s\" is in %s too; the bare name is that one", stored->name,
+                                  (const char *) g_ptr_array_index (names, before - 1));
+        }
+      tm_model_take_part (model, part);
+    }
+  ok = finish (&set, names->len, error);
+  set_clear (&set);
+  return ok;
+}
+
+/* --- Ways in ---------------------------------------------------------------------------------------------------------- */
+
+static TmShardIndex *
+open_index (const char *folder, const char *name, TmSource **source, GCancellable *cancellable, GError **error)
+{
+  g_autofree char *path = NULL;
+  TmBeside beside = tm_beside_resolve (folder, name, &path);
+
+  *source = NULL;
+  if (beside == TM_BESIDE_OUTSIDE)
+    {
+      g_set_error_literal (error, TM_ERROR, TM_ERROR_KIND, "shard index: a link that leaves the folder");
+      return NULL;
+    }
+  if (path == NULL || (*source = tm_source_open (path, error)) == NULL)
+    return NULL;
+  return tm_shard_index_read (*source, cancellable, error);
+}
+
+gboolean
+tm_index_file_read (const char *path, TmModel *model, GCancellable *cancellable, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autoptr (TmSource) source = tm_source_open (path, error);
+  g_autoptr (TmShardIndex) index = NULL;
+
+  if (source == NULL)
+    return FALSE;
+  index = tm_shard_index_read (source, cancellable, error);
+  if (index == NULL)
+    {
+      g_autoptr (GPtrArray) shards = tm_beside_list (folder, SUFFIX);
+
+      if (shards->len > 0 && error != NULL && *error != NULL)
+        {
+          g_autofree char *message = g_strdup_printf ("%s; the %u shards beside it can be opened without it", (*error)->message, shards->len);
+          GError *longer = g_error_new_literal ((*error)->domain, (*error)->code, message);
+
+          g_clear_error (error);
+          g_propagate_error (error, longer);
+        }
+      return FALSE;
+    }
+  return read_indexed (folder, NULL, source, index, model, cancellable, error);
+}
+
+/* The parts of one split set have one prefix and count: opening the first opens all. */
+static gboolean
+read_gguf_folder (const char *path, GPtrArray *names, TmModel *model, GCancellable *cancellable, GError **error)
+{
+  g_autofree char *first_prefix = NULL;
+  g_autofree char *name = NULL;
+  g_autoptr (TmSource) source = NULL;
+  guint number, count, first_count = 0;
+  gboolean one = tm_beside_parse_part (g_ptr_array_index (names, 0), ".gguf", &first_prefix, &number, &first_count) || names->len == 1;
+
+  for (guint i = 1; i < names->len && one; i++)
+    {
+      g_autofree char *prefix = NULL;
+
+      one = tm_beside_parse_part (g_ptr_array_index (names, i), ".gguf", &prefix, &number, &count) && count == first_count
+            && strcmp (prefix, first_prefix) == 0;
+    }
+  if (!one)
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_KIND, "a folder with %u GGUF files; open one of them", names->len);
+      return FALSE;
+    }
+  switch (tm_beside_resolve (path, g_ptr_array_index (names, 0), &name))
+    {
+    case TM_BESIDE_OK:
+      source = tm_source_open (name, error);
+      return source != NULL && tm_split_read (source, model, cancellable, error);
+    case TM_BESIDE_OUTSIDE:
+    case TM_BESIDE_MISSING:
+    case TM_BESIDE_UNSAFE_NAME:
+    default:
+      g_set_error (error, TM_ERROR, TM_ERROR_KIND, "its GGUF file is a link that leads nowhere or leaves the folder");
+      return FALSE;
+    }
+}
+
+gboolean
+tm_folder_read (const char *path, TmModel *model, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GPtrArray) indices = tm_beside_list (path, INDEX_SUFFIX);
+  g_autoptr (GPtrArray) shards = tm_beside_list (path, SUFFIX);
+  g_autoptr (GPtrArray) gguf = NULL;
+
+  if (indices->len > 0)
+    {
+      const char *name = g_ptr_array_index (indices, 0);
+      g_autoptr (GError) fault = NULL;
+      g_autoptr (TmSource) source = NULL;
+      g_autoptr (TmShardIndex) index = NULL;
+
+      for (guint i = 1; i < indices->len; i++) /* variants ("model.fp16…") stand beside the plain one */
+        if (strcmp (g_ptr_array_index (indices, i), "model" INDEX_SUFFIX) == 0)
+          name = g_ptr_array_index (indices, i);
+      index = open_index (path, name, &source, cancellable, &fault);
+      if (indices->len > 1)
+        {
+          tm_model_add_problem (model, TM_SEVERITY_NOTE, "several-indices", source, TM_NO_OFFSET, NULL,
+                                "the folder has %u shard indices; this is the one that is followed", indices->len);
+        }
+      if (index != NULL)
+        return read_indexed (path, NULL, source, index, model, cancellable, error);
+      if (shards->len == 0 || g_error_matches (fault, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+        {
+          g_propagate_error (error, g_steal_pointer (&fault));
+          return FALSE;
+        }
+      tm_model_add_file_problem (model, "index-unreadable", name, "%s; the shards are opened without it",
+                                 fault != NULL ? fault->message : "the index cannot be opened");
+    }
+  if (shards->len > 0)
+    return read_names (path, NULL, shards, model, cancellable, error);
+  gguf = tm_beside_list (path, ".gguf");
+  if (gguf->len > 0)
+    return read_gguf_folder (path, gguf, model, cancellable, error);
+  g_set_error_literal (error, TM_ERROR, TM_ERROR_KIND, "a folder without a model: no safetensors and no GGUF file is in it");
+  return FALSE;
+}
+
+gboolean
+tm_shard_read (TmSource *source, TmModel *model, GCancellable *cancellable, GError **error)
+{
+  const char *own = tm_source_get_name (source);
+  g_autofree char *folder = g_path_get_dirname (tm_source_get_path (source));
+  g_autoptr (GPtrArray) indices = tm_beside_list (folder, INDEX_SUFFIX);
+  g_autoptr (GPtrArray) names = NULL;
+  g_autofree char *prefix = NULL;
+  guint number, count;
+
+  for (guint i = 0; i < indices->len; i++)
+    {
+      g_autoptr (GError) fault = NULL;
+      g_autoptr (TmSource) index_source = NULL;
+      g_autoptr (TmShardIndex) index = open_index (folder, g_ptr_array_index (indices, i), &index_source, cancellable, &fault);
+
+      if (index == NULL)
+        tm_model_add_file_problem (model, "index-unreadable", g_ptr_array_index (indices, i), "%s; the shards are opened without it",
+                                   fault != NULL ? fault->message : "the index cannot be opened");
+      else if (g_ptr_array_find_with_equal_func (index->shards, own, g_str_equal, NULL))
+        return read_indexed (folder, source, index_source, index, model, cancellable, error);
+    }
+
+  names = g_ptr_array_new_with_free_func (g_free);
+  if (tm_beside_parse_part (own, SUFFIX, &prefix, &number, &count) && count > 1)
+    {
+      g_autoptr (GPtrArray) all = tm_beside_list (folder, SUFFIX);
+
+      for (guint i = 0; i < all->len; i++)
+        {
+          g_autofree char *other = NULL;
+          guint other_count;
+
+          if (tm_beside_parse_part (g_ptr_array_index (all, i), SUFFIX, &other, &number, &other_count) && other_count == count
+              && strcmp (other, prefix) == 0)
+            g_ptr_array_add (names, g_strdup (g_ptr_array_index (all, i)));
+        }
+    }
+  if (names->len > 0)
+    return read_names (folder, source, names, model, cancellable, error);
+  if (!tm_safetensors_read (source, model, cancellable, error))
+    return FALSE;
+  tm_config_read (folder, model);
+  return TRUE;
+}
