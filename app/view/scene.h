@@ -1,16 +1,15 @@
 /* Scene: what is on the screen as a flat list of primitives in paint order. Made anew for every frame from layout, camera,
  * tiles and selection; both painters (OpenGL, CPU) draw the same list, so they draw the same picture.
- * All coordinates are whole device pixels of the viewport, y downwards. Colours are straight-alpha 0xRRGGBBAA. */
+ * All coordinates are whole device pixels of the viewport, y downwards. Colours are straight-alpha 0xRRGGBBAA (color.h). */
 #pragma once
 
 #include "architecture/layout.h"
 #include "model/address.h"
+#include "view/color.h"
 #include "view/ruler.h"
 #include "view/tiles.h"
 
 G_BEGIN_DECLS
-
-typedef guint32 TmColor;
 
 typedef enum
 {
@@ -27,10 +26,12 @@ typedef struct { int x, y, width, height, radius, border; TmColor fill, stroke; 
 /* (x, y) is the baseline's start, middle or end; text is cut with an ellipsis in the middle to max_width (0: no limit). */
 typedef struct { int x, y, max_width; TmFont font; guint px; TmAlign align; TmColor color; const char *text; } TmPrimText;
 
-typedef enum { TM_PALETTE_DIVERGING, TM_PALETTE_SEQUENTIAL } TmPalette;
+/* DIVERGING: entry 128 is zero, the ends are −range and +range. SEQUENTIAL: from low to range. MAGNITUDE: the sequential map
+ * of |value|, from 0 to range. */
+typedef enum { TM_PALETTE_DIVERGING, TM_PALETTE_SEQUENTIAL, TM_PALETTE_MAGNITUDE } TmPalette;
 
 /* One page-table entry a wanted tile, in rows of n_pages_x: the tile found, and how many levels above the wanted one it is
- * (NULL tile: hatch). Wanted tile (i, j) is (page_x + i, page_y + j) at level. */
+ * (NULL tile: not there yet, blank; FAILED: hatch). Wanted tile (i, j) is (page_x + i, page_y + j) at level. */
 typedef struct { const TmTile *tile; guint up; } TmPage;
 
 typedef struct
@@ -45,6 +46,8 @@ typedef struct
   float low;                   /* SEQUENTIAL: value of the palette's lower end (upper end is range) */
   guint64 columns, n_elements; /* last row may be short: cell (r, c) is empty where base + r·columns + c ≥ n_elements */
   guint64 base;
+  TmColor under;               /* opaque: what surrounds the pane and shows in empty cells; outline and halo blend on it */
+  TmColor blank;               /* opaque: where no tile is there yet */
   int cell_px;                 /* whole px of an element, for Inf marks; 0 below 8 */
 } TmPrimSheet;
 
@@ -60,7 +63,9 @@ typedef enum { TM_DEPTH_ARCHITECTURE, TM_DEPTH_HEAT_MAP, TM_DEPTH_CELLS } TmDept
 typedef struct
 {
   TmColor background, card, card_border, text, text_dim, accent, accent_soft, line, halo, hatch, cell_text, cell_text_inverse;
-  TmColor family[TM_N_FAMILIES];
+  TmColor family[TM_N_FAMILIES];      /* the family's own colour: borders, chips */
+  TmColor family_fill[TM_N_FAMILIES]; /* opaque tint of it on a card: boxes, flat sheets */
+  TmColor family_text[TM_N_FAMILIES]; /* with contrast 4.5 : 1 on a card: captions */
   TmColor diverging[256], sequential[256]; /* entry 128 of diverging is zero; entry 0 is free */
   TmColor nan;
   gboolean dark;
@@ -92,7 +97,8 @@ typedef struct
 {
   TmDepth depth;               /* of what fills the middle of the view */
   guint tensor;                /* the tensor in the middle, G_MAXUINT if none */
-  float range, low;
+  TmPalette palette;
+  float range, low;            /* of the tensor in the middle; range ≤ 0 where it is not known (yet) */
   gboolean sampled;            /* some tile on the screen is a sample or an ancestor */
   gboolean any_sheet;
   guint families;              /* bit a TmFamily that is on the screen (dtype overlay) */

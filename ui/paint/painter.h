@@ -13,8 +13,10 @@ typedef struct { int x, y, width, height, atlas_x, atlas_y; } TmGlyphQuad; /* de
 
 TmGlyphs *tm_glyphs_new (void);
 void tm_glyphs_free (TmGlyphs *glyphs);
+/* At the start of a frame: a full atlas begins anew here, and only here, so quads stay right for a whole frame. */
+void tm_glyphs_begin (TmGlyphs *glyphs);
 int tm_glyphs_measure (TmFont font, guint px, const char *text, gpointer glyphs); /* a TmMeasure */
-/* Quads of one text primitive (elided to max_width, aligned), valid until the next call that adds glyphs. */
+/* Quads of one text primitive (elided to max_width, aligned). The array is valid until the next call of layout. */
 const TmGlyphQuad *tm_glyphs_layout (TmGlyphs *glyphs, const TmPrimText *text, guint *n);
 const guint8 *tm_glyphs_get_atlas (TmGlyphs *glyphs, int *width, int *height, guint *serial); /* serial changes when pixels do */
 

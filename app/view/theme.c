@@ -1,0 +1,46 @@
+#include "view/scene.h"
+
+#include "view/colormap-table.h"
+
+#include <string.h>
+
+/* interaction.md's table, in the order of TmFamily. */
+static const TmColor family_light[TM_N_FAMILIES] = {
+  0x77767bff, 0x5e81acff, 0x1f7a8cff, 0x26a269ff, 0x2190a4ff, 0xc06cb4ff,
+  0x8250c4ff, 0xd1603dff, 0xc98a12ff, 0x8a5a2bff, 0x5248c6ff, 0x6b705cff,
+};
+static const TmColor family_dark[TM_N_FAMILIES] = {
+  0x9a9996ff, 0x81a1c1ff, 0x4fb3c6ff, 0x57c98fff, 0x56b9cbff, 0xd893ceff,
+  0xa97fe0ff, 0xe5886bff, 0xe5b14cff, 0xb98654ff, 0x8a82eaff, 0x9aa08aff,
+};
+
+void
+tm_theme_init (TmTheme *theme, gboolean dark, TmColor accent)
+{
+  memset (theme, 0, sizeof *theme);
+  theme->dark = dark;
+  theme->background = dark ? 0x1c1c1cff : 0xf7f7f8ff;
+  theme->card = dark ? 0x252525ff : 0xfcfcfcff;
+  theme->card_border = dark ? 0x444446ff : 0xd6d6d9ff;
+  theme->text = dark ? 0xf0f0f0ff : 0x2e3436ff;
+  theme->text_dim = dark ? 0xa6a6a8ff : 0x6a6a6fff;
+  theme->accent = accent != 0 ? accent : 0x3584e4ff;
+  theme->accent_soft = tm_color_with_alpha (theme->accent, dark ? 72 : 52);
+  theme->line = dark ? 0xffffffff : 0x141414ff;
+  theme->halo = dark ? 0x0a0a0aff : 0xffffffff;
+  theme->hatch = dark ? 0x5a5a5cff : 0xc4c4c8ff;
+  /* Pure black and white: of these two one has contrast 4.5 on every colour there is. */
+  theme->cell_text = 0x000000ff;
+  theme->cell_text_inverse = 0xffffffff;
+  theme->nan = 0xff00ffff;
+  for (guint i = 0; i < TM_N_FAMILIES; i++)
+    {
+      theme->family[i] = dark ? family_dark[i] : family_light[i];
+      theme->family_fill[i] = tm_color_mix (theme->card, theme->family[i], dark ? 84 : 72);
+      theme->family_text[i] = tm_color_readable (theme->family[i], theme->card, 4.6);
+    }
+  memcpy (theme->diverging, tm_colormap_table[dark ? TM_COLORMAP_DIVERGING_DARK : TM_COLORMAP_DIVERGING_LIGHT],
+          sizeof theme->diverging);
+  memcpy (theme->sequential, tm_colormap_table[dark ? TM_COLORMAP_SEQUENTIAL_DARK : TM_COLORMAP_SEQUENTIAL_LIGHT],
+          sizeof theme->sequential);
+}
