@@ -3,6 +3,7 @@
 
 #include <epoxy/gl.h>
 
+#include "io/error.h"
 #include "ui/paint/painter.h"
 
 G_BEGIN_DECLS
