@@ -1,9 +1,115 @@
+/* tensormorph: the command line. Everything that needs no display is answered before GTK is initialised. */
+#include <stdlib.h>
+
+#include "io/text.h"
 #include "ui/application.h"
+
+typedef struct
+{
+  TmRenderer renderer;
+  gboolean version, new_instance, dark;
+  char *picture, *address, *size;
+  char **files;
+} Options;
+
+static gboolean
+parse_renderer (const char *option, const char *value, gpointer data, GError **error)
+{
+  Options *options = data;
+
+  if (g_str_equal (value, "gl"))
+    options->renderer = TM_RENDERER_GL;
+  else if (g_str_equal (value, "cpu"))
+    options->renderer = TM_RENDERER_CPU;
+  else
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--renderer is gl or cpu, not “%s”", value);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+parse (Options *options, int *argc, char ***argv, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
+    { "renderer", 0, 0, G_OPTION_ARG_CALLBACK, parse_renderer, "Paint the canvas with OpenGL or the CPU", "gl|cpu" },
+    { "new-instance", 0, 0, G_OPTION_ARG_NONE, &options->new_instance, "Start a process of its own", NULL },
+    { "picture", 0, 0, G_OPTION_ARG_FILENAME, &options->picture, "Write a picture of MODEL, without a display", "OUT.png" },
+    { "address", 0, 0, G_OPTION_ARG_STRING, &options->address, "What the picture shows: module, tensor, scalar", "ADDRESS" },
+    { "size", 0, 0, G_OPTION_ARG_STRING, &options->size, "Size of the picture in pixels (1600x1000)", "WxH" },
+    { "dark", 0, 0, G_OPTION_ARG_NONE, &options->dark, "Dark colours in the picture", NULL },
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->files, NULL, "[FILE…]" },
+    { NULL },
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  GOptionGroup *group = g_option_group_new ("main", NULL, NULL, options, NULL);
+
+  g_option_group_add_entries (group, entries);
+  g_option_context_set_main_group (context, group);
+  g_option_context_set_summary (context, "See a model's architecture, its tensors, and every number in them.\n"
+                                         "FILE is a GGUF or safetensors file, one shard of a set, or a model's folder.");
+  return g_option_context_parse (context, argc, argv, error);
+}
+
+static void
+options_clear (Options *options)
+{
+  g_free (options->picture);
+  g_free (options->address);
+  g_free (options->size);
+  g_strfreev (options->files);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static int
+fail (const char *message)
+{
+  g_autofree char *text = tm_text_escape (message, -1);
+
+  g_printerr ("tensormorph: %s\n", text);
+  return EXIT_FAILURE;
+}
+
+static int
+run_window (const char *program, const Options *options)
+{
+  g_autoptr (TmApplication) application = NULL;
+  g_autoptr (GPtrArray) arguments = g_ptr_array_new ();
+
+  if (!gtk_init_check ())
+    {
+      g_printerr ("tensormorph: there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY leads to one).\n"
+                  "Start it in a desktop session, or look at the model without one:\n"
+                  "  tensormorph --picture OUT.png MODEL\n"
+                  "  tensormorph-cli info MODEL\n");
+      return EXIT_FAILURE;
+    }
+
+  application = tm_application_new (options->renderer, options->new_instance);
+  g_ptr_array_add (arguments, (gpointer) program);
+  g_ptr_array_add (arguments, (gpointer) "--"); /* what follows are files, whatever they are called */
+  for (char **file = options->files; file && *file; file++)
+    g_ptr_array_add (arguments, *file);
+  return g_application_run (G_APPLICATION (application), (int) arguments->len, (char **) arguments->pdata);
+}
 
 int
 main (int argc, char **argv)
 {
-  g_autoptr (GtkApplication) application = tm_application_new ();
+  g_auto (Options) options = { 0 };
+  g_autoptr (GError) error = NULL;
 
-  return g_application_run (G_APPLICATION (application), argc, argv);
+  g_set_prgname ("tensormorph");
+  g_set_application_name ("Tensormorph");
+  if (!parse (&options, &argc, &argv, &error))
+    return fail (error->message);
+  if (options.version)
+    {
+      g_print ("tensormorph " TM_VERSION "\n");
+      return EXIT_SUCCESS;
+    }
+  return run_window (argv[0], &options);
 }

@@ -1,0 +1,131 @@
+#include "ui/file-dialog.h"
+
+typedef struct
+{
+  GtkWindow *parent; /* weak: it may be closed while the dialog is open */
+  void (*chosen) (GListModel *files, gpointer data);
+  gpointer data;
+} Request;
+
+static Request *
+request_new (GtkWindow *parent, void (*chosen) (GListModel *files, gpointer data), gpointer data)
+{
+  Request *request = g_new0 (Request, 1);
+
+  g_set_weak_pointer (&request->parent, parent);
+  request->chosen = chosen;
+  request->data = data;
+  return request;
+}
+
+static void
+request_finish (Request *request, GListModel *files)
+{
+  if (files && request->parent)
+    request->chosen (files, request->data);
+  g_clear_weak_pointer (&request->parent);
+  g_free (request);
+}
+
+static GListModel *
+new_filters (void)
+{
+  GListStore *filters = g_list_store_new (GTK_TYPE_FILE_FILTER);
+  g_autoptr (GtkFileFilter) models = gtk_file_filter_new ();
+  g_autoptr (GtkFileFilter) all = gtk_file_filter_new ();
+
+  gtk_file_filter_set_name (models, "Models");
+  gtk_file_filter_add_pattern (models, "*.gguf");
+  gtk_file_filter_add_pattern (models, "*.safetensors");
+  gtk_file_filter_add_pattern (models, "*.safetensors.index.json");
+  gtk_file_filter_set_name (all, "All files");
+  gtk_file_filter_add_pattern (all, "*");
+  g_list_store_append (filters, models);
+  g_list_store_append (filters, all);
+  return G_LIST_MODEL (filters);
+}
+
+#if GTK_CHECK_VERSION(4, 10, 0)
+
+G_GNUC_BEGIN_IGNORE_DEPRECATIONS
+
+static void
+on_files (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GListModel) files = gtk_file_dialog_open_multiple_finish (GTK_FILE_DIALOG (source), result, NULL);
+
+  request_finish (data, files);
+}
+
+static void
+on_folder (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GFile) folder = gtk_file_dialog_select_folder_finish (GTK_FILE_DIALOG (source), result, NULL);
+  g_autoptr (GListStore) files = NULL;
+
+  if (folder)
+    {
+      files = g_list_store_new (G_TYPE_FILE);
+      g_list_store_append (files, folder);
+    }
+  request_finish (data, files ? G_LIST_MODEL (files) : NULL);
+}
+
+void
+tm_file_dialog_open (GtkWindow *parent, gboolean folder, void (*chosen) (GListModel *files, gpointer data),
+                     gpointer data)
+{
+  g_autoptr (GtkFileDialog) dialog = gtk_file_dialog_new ();
+  g_autoptr (GListModel) filters = new_filters ();
+  Request *request = request_new (parent, chosen, data);
+
+  gtk_file_dialog_set_title (dialog, folder ? "Open a Model Folder" : "Open a Model");
+  if (folder)
+    gtk_file_dialog_select_folder (dialog, parent, NULL, on_folder, request);
+  else
+    {
+      gtk_file_dialog_set_filters (dialog, filters);
+      gtk_file_dialog_open_multiple (dialog, parent, NULL, on_files, request);
+    }
+}
+
+G_GNUC_END_IGNORE_DEPRECATIONS
+
+#else
+
+static void
+on_response (GtkNativeDialog *dialog, int response, gpointer data)
+{
+  g_autoptr (GListModel) files = NULL;
+
+  if (response == GTK_RESPONSE_ACCEPT)
+    files = gtk_file_chooser_get_files (GTK_FILE_CHOOSER (dialog));
+  request_finish (data, files);
+  g_object_unref (dialog);
+}
+
+void
+tm_file_dialog_open (GtkWindow *parent, gboolean folder, void (*chosen) (GListModel *files, gpointer data),
+                     gpointer data)
+{
+  GtkFileChooserAction action = folder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN;
+  GtkFileChooserNative *dialog = gtk_file_chooser_native_new (folder ? "Open a Model Folder" : "Open a Model", parent,
+                                                              action, "_Open", "_Cancel");
+  g_autoptr (GListModel) filters = new_filters ();
+
+  if (!folder)
+    {
+      for (guint i = 0; i < g_list_model_get_n_items (filters); i++)
+        {
+          g_autoptr (GtkFileFilter) filter = g_list_model_get_item (filters, i);
+
+          gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), filter);
+        }
+      gtk_file_chooser_set_select_multiple (GTK_FILE_CHOOSER (dialog), TRUE);
+    }
+  g_signal_connect (dialog, "response", G_CALLBACK (on_response), request_new (parent, chosen, data));
+  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog), TRUE);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+}
+
+#endif

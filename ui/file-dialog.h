@@ -1,0 +1,12 @@
+/* The one place that asks for a file or folder: the toolkit's dialog for it has changed since the oldest one supported. */
+#pragma once
+
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+/* chosen: called with the paths (local files only), never when the person cancels. data must live as long as parent. */
+void tm_file_dialog_open (GtkWindow *parent, gboolean folder, void (*chosen) (GListModel *files, gpointer data),
+                          gpointer data);
+
+G_END_DECLS

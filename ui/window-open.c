@@ -1,0 +1,205 @@
+/* Opening: a worker reads the model, the window goes on; what cannot be opened is a banner and nothing else changes. */
+#include "io/error.h"
+#include "io/number.h"
+#include "io/text.h"
+#include "recognise/recognise.h"
+#include "ui/file-set.h"
+#include "ui/settings.h"
+#include "ui/window-private.h"
+
+typedef struct
+{
+  TmWindow *window;
+  TmJob *job;
+  char *path;
+  char *restore;   /* reload: the selection's address; NULL otherwise */
+  gboolean here;   /* into this window, else into a new one */
+  gboolean reload;
+  gint64 started;
+} Opening;
+
+static void
+opening_free (Opening *opening)
+{
+  g_object_unref (opening->window);
+  g_free (opening->path);
+  g_free (opening->restore);
+  g_free (opening);
+}
+
+static void
+open_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  g_autoptr (GError) error = NULL;
+  TmModel *model = tm_open_model (data, cancellable, &error);
+
+  if (model)
+    g_task_return_pointer (task, model, g_object_unref);
+  else
+    g_task_return_error (task, g_steal_pointer (&error));
+}
+
+static char *
+shown_name (const char *path)
+{
+  g_autofree char *name = g_path_get_basename (path);
+
+  return tm_text_escape (name, -1);
+}
+
+/* "636 MiB · Q4_K, Q6_K" */
+static char *
+describe_for_recent (TmModel *model)
+{
+  g_autoptr (GArray) dtypes = tm_model_count_dtypes (model);
+  g_autofree char *size = tm_format_size (model->bytes);
+  g_autoptr (GString) note = g_string_new (size);
+
+  for (guint i = 0; i < MIN (dtypes->len, 3); i++)
+    {
+      g_autofree char *name = tm_text_escape (g_array_index (dtypes, TmDtypeCount, i).dtype, -1);
+
+      g_string_append_printf (note, "%s%s", i ? ", " : " · ", name);
+    }
+  return g_strdup (note->str);
+}
+
+static void
+take_model (TmWindow *self, Opening *opening, TmModel *model)
+{
+  double ms = (double) (g_get_monotonic_time () - opening->started) / 1000;
+  g_autofree char *n = tm_format_count (model->tensors->len);
+  g_autofree char *message = g_strdup_printf ("%s tensors read in %.*f ms", n, ms < 10 ? 1 : 0, ms);
+
+  tm_document_set_model (self->document, model);
+  tm_status_bar_set_message (self->status_bar, message);
+  if (opening->restore)
+    tm_document_go_to (self->document, opening->restore, NULL);
+  gtk_widget_grab_focus (self->canvas);
+}
+
+static void
+open_done (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Opening *opening = data;
+  TmWindow *self = opening->window;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TmModel) model = g_task_propagate_pointer (G_TASK (result), &error);
+  g_autofree char *name = shown_name (opening->path);
+
+  tm_jobs_end (self->jobs, opening->job);
+  if (opening->here)
+    self->opening--;
+
+  if (gtk_widget_in_destruction (GTK_WIDGET (self)) || !gtk_window_get_application (GTK_WINDOW (self)))
+    ; /* closed meanwhile */
+  else if (model)
+    {
+      TmWindow *into = self;
+
+      if (!opening->here)
+        {
+          into = TM_WINDOW (tm_window_new (TM_APPLICATION (gtk_window_get_application (GTK_WINDOW (self)))));
+          gtk_window_present (GTK_WINDOW (into));
+        }
+      take_model (into, opening, model);
+      if (!opening->reload)
+        {
+          g_autofree char *note = describe_for_recent (model);
+
+          tm_recent_add (opening->path, note);
+          tm_application_recent_changed (TM_APPLICATION (gtk_window_get_application (GTK_WINDOW (self))));
+        }
+    }
+  else if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    {
+      g_autofree char *message = g_strdup_printf ("Opening %s was cancelled", name);
+
+      tm_status_bar_set_message (self->status_bar, message);
+    }
+  else
+    {
+      g_autofree char *message = g_strdup_printf ("%s: %s", name, error->message);
+
+      tm_window_show_problem (self, message);
+    }
+  opening_free (opening);
+}
+
+static void
+start (TmWindow *self, const char *path, gboolean here, gboolean reload)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GTask) task = NULL;
+  g_autofree char *name = shown_name (path);
+  g_autofree char *label = g_strdup_printf ("Opening %s", name);
+  Opening *opening = g_new0 (Opening, 1);
+
+  opening->window = g_object_ref (self);
+  opening->job = tm_jobs_start (self->jobs, label, cancellable);
+  opening->path = g_strdup (path);
+  opening->here = here;
+  opening->reload = reload;
+  opening->started = g_get_monotonic_time ();
+  if (here)
+    self->opening++;
+  if (reload)
+    opening->restore = tm_address_format (tm_document_get_model (self->document),
+                                          tm_document_get_selection (self->document));
+
+  task = g_task_new (NULL, cancellable, open_done, opening);
+  g_task_set_task_data (task, g_strdup (path), g_free);
+  g_task_set_return_on_cancel (task, TRUE); /* a file system that hangs does not keep the job on the screen */
+  g_task_run_in_thread (task, open_run);
+}
+
+gboolean
+tm_window_is_free (TmWindow *self)
+{
+  return !tm_document_get_model (self->document) && self->opening == 0;
+}
+
+void
+tm_window_open (TmWindow *self, const char *path)
+{
+  start (self, path, tm_window_is_free (self), FALSE);
+}
+
+void
+tm_window_open_all (TmWindow *self, GPtrArray *paths)
+{
+  g_autoptr (GPtrArray) models = tm_file_set_group (paths);
+
+  for (guint i = 0; i < models->len; i++)
+    tm_window_open (self, g_ptr_array_index (models, i));
+}
+
+void
+tm_window_reload (TmWindow *self)
+{
+  TmModel *model = tm_document_get_model (self->document);
+
+  if (model && self->opening == 0)
+    start (self, model->path, TRUE, TRUE);
+}
+
+/* Beside the program: in the build folder, or where it is installed. */
+void
+tm_window_open_sample (TmWindow *self)
+{
+  static const char *const places[] = { "../data/sample.gguf", "../share/tensormorph/sample.gguf" };
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *folder = program ? g_path_get_dirname (program) : NULL;
+
+  for (guint i = 0; folder && i < G_N_ELEMENTS (places); i++)
+    {
+      g_autofree char *path = g_canonicalize_filename (places[i], folder);
+
+      if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
+        {
+          tm_window_open (self, path);
+          return;
+        }
+    }
+  tm_window_show_problem (self, "The sample is not there: it is made by the build as data/sample.gguf.");
+}

@@ -1,0 +1,52 @@
+/* What the files of the window share: window.c (structure), window-open.c, window-actions.c, window-drop.c. */
+#pragma once
+
+#include "ui/banner.h"
+#include "ui/empty-page.h"
+#include "ui/jobs.h"
+#include "ui/finder.h"
+#include "ui/panes.h"
+#include "ui/status-bar.h"
+#include "ui/window.h"
+
+G_BEGIN_DECLS
+
+struct _TmWindow
+{
+  GtkApplicationWindow parent_instance;
+
+  TmDocument *document;
+  TmJobs *jobs;
+  TmAppearance *appearance;
+
+  /* template */
+  GtkWidget *title, *subtitle;
+  GtkMenuButton *open_button, *overlay_button, *menu_button;
+  GtkToggleButton *boundaries_button;
+  GtkWidget *open_label, *overlay_label, *boundaries_label;
+  GtkImage *overlay_icon, *boundaries_icon;
+  TmBanner *banner;
+  GtkOverlay *over;
+  GtkStack *stack;
+  GtkWidget *content;
+  GMenu *recent_menu;
+
+  TmEmptyPage *empty_page;
+  TmPanes *panes;
+  GtkWidget *outliner, *canvas, *inspector;
+  TmStatusBar *status_bar;
+  GtkWidget *drop_page;
+  GtkWidget *palette;
+
+  guint opening; /* models on their way into this window */
+  gboolean narrow;
+};
+
+void tm_window_install_actions (TmWindow *window);
+void tm_window_update_actions (TmWindow *window);
+void tm_window_install_drop (TmWindow *window);
+void tm_window_refresh_recent (TmWindow *window);
+void tm_window_reload (TmWindow *window);
+void tm_window_open_sample (TmWindow *window);
+
+G_END_DECLS
