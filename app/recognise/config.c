@@ -1,0 +1,221 @@
+#include "recognise/config.h"
+
+#include <string.h>
+
+#include "io/error.h"
+#include "io/json.h"
+#include "io/limits.h"
+#include "io/number.h"
+
+#define MAX_CONFIG_BYTES 67108864u /* real ones are kilobytes; per-layer overrides make some hundreds */
+
+struct _TmConfig
+{
+  GHashTable *values; /* "config.json:quantization_config.bits" → "4" */
+  GPtrArray *paths;   /* the same keys in file order, for foreach; owned by the table */
+};
+
+static TmConfig *
+config_new (void)
+{
+  TmConfig *config = g_new0 (TmConfig, 1);
+  config->values = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  config->paths = g_ptr_array_new ();
+  return config;
+}
+
+void
+tm_config_free (TmConfig *config)
+{
+  if (config == NULL)
+    return;
+  g_ptr_array_unref (config->paths);
+  g_hash_table_unref (config->values);
+  g_free (config);
+}
+
+static void
+put (TmConfig *config, const char *path, char *value)
+{
+  if (g_hash_table_contains (config->values, path)) /* a duplicate key: the first stays */
+    {
+      g_free (value);
+      return;
+    }
+  char *key = g_strdup (path);
+  g_hash_table_insert (config->values, key, value);
+  g_ptr_array_add (config->paths, key);
+}
+
+/* One level of nesting: how long the path was before it, and how many items it has had. */
+typedef struct { gsize path_length; guint64 n_items; gboolean array; } Level;
+
+static gboolean
+flatten (TmConfig *config, const char *file, const char *text, gsize length, GError **error)
+{
+  g_auto (TmJson) json = { 0 };
+  g_autoptr (GString) path = g_string_new (file);
+  Level level[TM_MAX_JSON_DEPTH + 1];
+  guint depth = 0;
+  TmJsonToken token;
+
+  g_string_append_c (path, ':');
+  const gsize root = path->len;
+  tm_json_init (&json, text, length, 0);
+  while ((token = tm_json_next (&json)) > TM_JSON_END)
+    {
+      if (token == TM_JSON_OBJECT_END || token == TM_JSON_ARRAY_END)
+        {
+          depth--;
+          g_string_truncate (path, level[depth].path_length);
+          if (level[depth].array)
+            {
+              gsize at = path->len;
+              g_string_append (path, ".#");
+              put (config, path->str, g_strdup_printf ("%" G_GUINT64_FORMAT, level[depth].n_items));
+              g_string_truncate (path, at);
+            }
+          if (depth > 0)
+            g_string_truncate (path, level[depth - 1].path_length);
+          continue;
+        }
+      if (token == TM_JSON_KEY)
+        {
+          g_autofree char *key = tm_json_dup_string (&json, NULL);
+          if (path->len > root)
+            g_string_append_c (path, '.');
+          g_string_append (path, key);
+          continue;
+        }
+      if (depth > 0 && level[depth - 1].array)
+        g_string_append_printf (path, ".%" G_GUINT64_FORMAT, level[depth - 1].n_items++);
+      if (token == TM_JSON_OBJECT || token == TM_JSON_ARRAY)
+        {
+          level[depth] = (Level) { path->len, 0, token == TM_JSON_ARRAY };
+          depth++;
+          continue;
+        }
+      if (token == TM_JSON_STRING)
+        put (config, path->str, tm_json_dup_string (&json, NULL));
+      else if (token == TM_JSON_NUMBER)
+        put (config, path->str, g_strndup (text + json.start, json.size));
+      else if (token != TM_JSON_NULL)
+        put (config, path->str, g_strdup (token == TM_JSON_TRUE ? "true" : "false"));
+      if (depth > 0)
+        g_string_truncate (path, level[depth - 1].path_length);
+    }
+  if (token == TM_JSON_ERROR)
+    {
+      g_propagate_error (error, g_steal_pointer (&json.error));
+      return FALSE;
+    }
+  return TRUE;
+}
+
+TmConfig *
+tm_config_new_from_text (const char *file_name, const char *text, gssize length, GError **error)
+{
+  TmConfig *config = config_new ();
+  if (!flatten (config, file_name, text, length < 0 ? strlen (text) : (gsize) length, error))
+    g_clear_pointer (&config, tm_config_free);
+  return config;
+}
+
+static const char *const files[] = { "config.json", "quantize_config.json", "hf_quant_config.json", "quanto_qmap.json" };
+
+static gboolean
+load_file (TmConfig *config, const char *folder, const char *name, GError **error)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return TRUE;
+  g_autoptr (TmSource) source = tm_source_open (path, error);
+  if (source == NULL)
+    return FALSE;
+  if (tm_source_get_size (source) > MAX_CONFIG_BYTES)
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_FORMAT, "larger than %u bytes", MAX_CONFIG_BYTES);
+      return FALSE;
+    }
+  gsize size = (gsize) tm_source_get_size (source);
+  g_autofree char *text = g_malloc (size + 1);
+  text[size] = '\0';
+  return tm_source_read (source, 0, text, size, error) && flatten (config, name, text, size, error);
+}
+
+TmConfig *
+tm_config_load (const char *folder, GPtrArray *faults)
+{
+  TmConfig *config = config_new ();
+  for (guint i = 0; folder != NULL && i < G_N_ELEMENTS (files); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      if (!load_file (config, folder, files[i], &error) && faults != NULL)
+        g_ptr_array_add (faults, g_strdup_printf ("%s: %s", files[i], error->message));
+    }
+  return config;
+}
+
+const char *
+tm_config_get (const TmConfig *config, const char *path)
+{
+  g_autofree char *key = g_strconcat ("config.json:", path, NULL);
+  return g_hash_table_lookup (config->values, key);
+}
+
+/* Where the settings can be, most specific first. */
+static const struct { const char *file, *prefix; } places[] = {
+  { "config.json", "config.json:quantization_config." },
+  { "config.json", "config.json:text_config.quantization_config." },
+  { "quantize_config.json", "quantize_config.json:" },
+  { "config.json", "config.json:quantization." },
+  { "hf_quant_config.json", "hf_quant_config.json:quantization." },
+};
+
+const char *
+tm_config_get_quantization (const TmConfig *config, const char *member)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++)
+    {
+      g_autofree char *key = g_strconcat (places[i].prefix, member, NULL);
+      const char *value = g_hash_table_lookup (config->values, key);
+      if (value != NULL)
+        return value;
+    }
+  return NULL;
+}
+
+gboolean
+tm_config_get_quantization_u64 (const TmConfig *config, const char *member, guint64 *value)
+{
+  const char *text = tm_config_get_quantization (config, member);
+  return text != NULL && tm_parse_u64 (text, -1, value);
+}
+
+const char *
+tm_config_get_quantization_file (const TmConfig *config)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++)
+    for (guint p = 0; p < config->paths->len; p++)
+      if (g_str_has_prefix (g_ptr_array_index (config->paths, p), places[i].prefix))
+        return places[i].file;
+  return NULL;
+}
+
+gboolean
+tm_config_has_quantization (const TmConfig *config)
+{
+  return tm_config_get_quantization_file (config) != NULL;
+}
+
+void
+tm_config_foreach (const TmConfig *config, const char *prefix, void (*func) (const char *path, const char *value, gpointer data),
+                   gpointer data)
+{
+  for (guint p = 0; p < config->paths->len; p++)
+    {
+      const char *path = g_ptr_array_index (config->paths, p);
+      if (g_str_has_prefix (path, prefix))
+        func (path, g_hash_table_lookup (config->values, path), data);
+    }
+}

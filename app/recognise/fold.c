@@ -1,0 +1,300 @@
+#include "recognise/convention.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "quant/codecs.h"
+
+struct _TmFolding
+{
+  TmModel *model;
+  const TmConfig *config;
+  const TmAssume *assume;
+  GHashTable *index;   /* const TmStored * → index + 1 */
+  guint8 *taken;       /* a stored tensor: 1 when it is an operand of a folded one */
+  TmTensor **lead;     /* a stored tensor: the logical one whose first operand it is */
+};
+
+/* --- Bundles -------------------------------------------------------------------------------------------------------- */
+
+static GHashTable *
+collect_suffixes (void)
+{
+  GHashTable *set = g_hash_table_new (g_str_hash, g_str_equal);
+  for (guint c = 0; tm_conventions[c] != NULL; c++)
+    for (guint s = 0; tm_conventions[c]->suffixes[s] != NULL; s++)
+      g_hash_table_add (set, (gpointer) tm_conventions[c]->suffixes[s]);
+  return set;
+}
+
+/* The longest known suffix of a name: from the left, at every separator that can begin one. A name that is a suffix
+ * without its dot ("weight") has the empty prefix. */
+static const char *
+find_suffix (GHashTable *suffixes, const char *name, gsize *prefix_length)
+{
+  for (const char *at = name; *at != '\0'; at++)
+    {
+      gpointer known = NULL;
+      if ((*at == '.' || *at == '_') && at > name && g_hash_table_lookup_extended (suffixes, at, &known, NULL))
+        {
+          *prefix_length = (gsize) (at - name);
+          return known;
+        }
+    }
+  g_autofree char *dotted = g_strconcat (".", name, NULL);
+  gpointer known = NULL;
+  if (g_hash_table_lookup_extended (suffixes, dotted, &known, NULL))
+    {
+      *prefix_length = 0;
+      return known;
+    }
+  return NULL;
+}
+
+static void
+bundle_free (TmBundle *bundle)
+{
+  g_free (bundle->prefix);
+  g_array_unref (bundle->parts);
+  g_free (bundle);
+}
+
+/* In order of the first part. A name that stands twice is in the bundle once, with its first place. */
+static GPtrArray *
+collect_bundles (TmModel *model)
+{
+  g_autoptr (GHashTable) suffixes = collect_suffixes ();
+  g_autoptr (GHashTable) by_prefix = g_hash_table_new (g_str_hash, g_str_equal);
+  GPtrArray *bundles = g_ptr_array_new_with_free_func ((GDestroyNotify) bundle_free);
+
+  for (guint i = 0; i < model->stored->len; i++)
+    {
+      const TmStored *stored = tm_model_stored (model, i);
+      gsize length = 0;
+      const char *suffix = find_suffix (suffixes, stored->name, &length);
+      if (suffix == NULL)
+        continue;
+      g_autofree char *prefix = g_strndup (stored->name, length);
+      TmBundle *bundle = g_hash_table_lookup (by_prefix, prefix);
+      if (bundle == NULL)
+        {
+          bundle = g_new0 (TmBundle, 1);
+          bundle->prefix = g_steal_pointer (&prefix);
+          bundle->parts = g_array_new (FALSE, FALSE, sizeof (TmPart));
+          g_hash_table_insert (by_prefix, bundle->prefix, bundle);
+          g_ptr_array_add (bundles, bundle);
+        }
+      gboolean seen = FALSE;
+      for (guint p = 0; p < bundle->parts->len && !seen; p++)
+        seen = g_array_index (bundle->parts, TmPart, p).suffix == suffix;
+      TmPart part = { suffix, i };
+      if (!seen)
+        g_array_append_val (bundle->parts, part);
+    }
+  return bundles;
+}
+
+/* --- What a claim asks ---------------------------------------------------------------------------------------------- */
+
+const TmStored *
+tm_bundle_get (const TmFolding *folding, const TmBundle *bundle, const char *suffix)
+{
+  for (guint p = 0; p < bundle->parts->len; p++)
+    {
+      const TmPart *part = &g_array_index (bundle->parts, TmPart, p);
+      if (strcmp (part->suffix, suffix) == 0)
+        return tm_model_stored (folding->model, part->stored);
+    }
+  return NULL;
+}
+
+TmModel *
+tm_folding_get_model (const TmFolding *folding)
+{
+  return folding->model;
+}
+
+const TmConfig *
+tm_folding_get_config (const TmFolding *folding)
+{
+  return folding->config;
+}
+
+const char *
+tm_folding_get_choice (const TmFolding *folding, const char *tensor, const char *key)
+{
+  return tm_assume_get (folding->assume, tensor, key);
+}
+
+/* --- What a claim says ---------------------------------------------------------------------------------------------- */
+
+TmTensor *
+tm_folding_begin (TmFolding *folding, const TmConvention *convention, char *name, TmDtype code, guint rank,
+                  const guint64 *shape)
+{
+  TmTensor *tensor = g_new0 (TmTensor, 1);
+  tensor->name = name;
+  tensor->dtype = code;
+  tensor->dtype_label = tm_dtype_get_name (code);
+  tensor->quantized = TRUE;
+  tensor->scheme = convention->scheme;
+  tensor->symmetric = -1;
+  tensor->rank = rank;
+  tensor->shape = g_memdup2 (shape, sizeof (guint64) * MAX (rank, 1));
+  tensor->stride = g_new0 (gint64, MAX (rank, 1));
+  guint64 n = 1;
+  for (guint a = rank; a > 0; a--)
+    {
+      tensor->stride[a - 1] = (gint64) n;
+      if (__builtin_mul_overflow (n, shape[a - 1], &n) || n > G_MAXINT64)
+        {
+          tm_tensor_free (tensor);
+          return NULL;
+        }
+    }
+  tensor->n_elements = n;
+  return tensor;
+}
+
+void
+tm_folding_add (TmFolding *folding, TmTensor *tensor, TmOperandRole role, const TmStored *stored)
+{
+  if (stored == NULL)
+    return;
+  guint index = GPOINTER_TO_UINT (g_hash_table_lookup (folding->index, stored)) - 1;
+  tensor->operand = g_renew (TmOperand, tensor->operand, tensor->n_operands + 1);
+  tensor->operand[tensor->n_operands++] = (TmOperand) { role, index };
+  if (tensor->n_operands == 1)
+    tensor->values = stored;
+  tensor->bytes += stored->bytes; /* ranges of files: their sum fits */
+}
+
+static void
+assumption_free (TmAssumption *assumption)
+{
+  g_free (assumption->tensor);
+  g_free (assumption->key);
+  g_free (assumption->value);
+  g_free (assumption->alternatives);
+  g_free (assumption->evidence);
+  g_free (assumption);
+}
+
+void
+tm_folding_assume (TmFolding *folding, const TmTensor *tensor, const char *key, const char *value,
+                   const char *alternatives, const char *evidence, ...)
+{
+  TmAssumption *assumption = g_new0 (TmAssumption, 1);
+  va_list args;
+  assumption->tensor = g_strdup (tensor->name);
+  assumption->key = g_strdup (key);
+  assumption->value = g_strdup (value);
+  assumption->alternatives = g_strdup (alternatives);
+  va_start (args, evidence);
+  assumption->evidence = g_strdup_vprintf (evidence, args);
+  va_end (args);
+  g_ptr_array_add (folding->model->assumptions, assumption);
+}
+
+void
+tm_folding_warn (TmFolding *folding, const TmTensor *tensor, TmSeverity severity, const char *code, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *message = g_strdup_vprintf (format, args);
+  va_end (args);
+  const TmStored *at = tensor->values;
+  tm_model_add_problem (folding->model, severity, code, at != NULL ? at->source : NULL, at != NULL ? at->offset : TM_NO_OFFSET,
+                        tensor->name, "%s: %s", tensor->name, message);
+}
+
+TmClaim
+tm_folding_commit (TmFolding *folding, TmTensor *tensor)
+{
+  for (guint o = 0; o < tensor->n_operands; o++)
+    {
+      const TmStored *stored = tm_model_stored (folding->model, tensor->operand[o].stored);
+      folding->taken[tensor->operand[o].stored] = 1;
+      /* What is wrong with a piece is wrong with the weight: listed, and its values refused in the same words. */
+      if (stored->fault != NULL && tensor->operand[o].role != TM_ROLE_OTHER && tensor->fault == NULL)
+        tensor->fault = g_strdup (stored->fault);
+    }
+  folding->lead[tensor->operand[0].stored] = tensor;
+  return TM_CLAIM_FOLDED;
+}
+
+TmClaim
+tm_folding_refuse (TmFolding *folding, const TmConvention *convention, const TmBundle *bundle, const char *code,
+                   const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *message = g_strdup_vprintf (format, args);
+  va_end (args);
+  const TmStored *at = tm_model_stored (folding->model, g_array_index (bundle->parts, TmPart, 0).stored);
+  tm_model_add_problem (folding->model, TM_SEVERITY_ERROR, code, at->source, at->offset, at->name,
+                        "%s looks like %s, but %s; its pieces are shown as they are stored",
+                        bundle->prefix[0] != '\0' ? bundle->prefix : at->name, convention->scheme, message);
+  return TM_CLAIM_BROKEN;
+}
+
+/* --- The step ------------------------------------------------------------------------------------------------------- */
+
+static TmTensor *
+plain_tensor_new (const TmStored *stored, guint index)
+{
+  TmTensor *tensor = g_new0 (TmTensor, 1);
+  tensor->name = g_strdup (stored->name);
+  tensor->dtype = stored->dtype;
+  tensor->symmetric = -1;
+  tensor->rank = stored->rank;
+  tensor->shape = g_memdup2 (stored->shape, sizeof (guint64) * stored->rank);
+  tensor->stride = g_memdup2 (stored->stride, sizeof (gint64) * stored->rank);
+  tensor->n_elements = stored->n_elements;
+  tensor->bytes = stored->bytes;
+  tensor->operand = g_new (TmOperand, 1);
+  tensor->operand[0] = (TmOperand) { TM_ROLE_VALUES, index };
+  tensor->n_operands = 1;
+  tensor->values = stored;
+  tm_codec_attach_simple (tensor);
+  if (stored->fault != NULL)
+    { /* what the header says of it stays visible, values cannot be had */
+      g_free (tensor->fault);
+      tensor->fault = g_strdup (stored->fault);
+      tensor->codec = NULL;
+    }
+  tensor->dtype_label = stored->type_label != NULL ? stored->type_label : tm_dtype_get_name (tensor->dtype);
+  return tensor;
+}
+
+void
+tm_fold (TmModel *model, const TmConfig *config, const TmAssume *assume)
+{
+  guint n = model->stored->len;
+  g_autofree guint8 *taken = g_new0 (guint8, MAX (n, 1));
+  g_autofree TmTensor **lead = g_new0 (TmTensor *, MAX (n, 1));
+  g_autoptr (GHashTable) index = g_hash_table_new (NULL, NULL);
+  g_autoptr (TmConfig) empty = config == NULL ? tm_config_load (NULL, NULL) : NULL;
+  TmFolding folding = { model, config != NULL ? config : empty, assume, index, taken, lead };
+
+  g_ptr_array_set_free_func (model->assumptions, (GDestroyNotify) assumption_free);
+  for (guint i = 0; i < n; i++)
+    g_hash_table_insert (index, tm_model_stored (model, i), GUINT_TO_POINTER (i + 1));
+
+  g_autoptr (GPtrArray) bundles = collect_bundles (model);
+  for (guint b = 0; b < bundles->len; b++)
+    {
+      const TmBundle *bundle = g_ptr_array_index (bundles, b);
+      TmClaim claim = TM_CLAIM_NO;
+      for (guint c = 0; tm_conventions[c] != NULL && claim == TM_CLAIM_NO; c++)
+        claim = tm_conventions[c]->claim (&folding, bundle);
+    }
+
+  for (guint i = 0; i < n; i++)
+    {
+      if (lead[i] != NULL)
+        g_ptr_array_add (model->tensors, lead[i]);
+      else if (!taken[i])
+        g_ptr_array_add (model->tensors, plain_tensor_new (tm_model_stored (model, i), i));
+    }
+}
