@@ -15,6 +15,7 @@ tm_model_init (TmModel *model)
   model->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_tensor_free);
   model->metadata = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_metadata_free);
   model->problems = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_problem_free);
+  model->assumptions = g_ptr_array_new ();
   model->by_name = g_hash_table_new (g_str_hash, g_str_equal); /* keys belong to the tensors */
   model->by_stored_name = g_hash_table_new (g_str_hash, g_str_equal);
 }
@@ -31,6 +32,8 @@ tm_model_finalize (GObject *object)
   g_ptr_array_unref (model->stored);
   g_ptr_array_unref (model->metadata);
   g_ptr_array_unref (model->problems);
+  g_ptr_array_unref (model->assumptions);
+  g_free (model->quantization_file);
   g_ptr_array_unref (model->files);
   g_free (model->path);
   g_free (model->title);
@@ -353,6 +356,55 @@ tm_model_count_granularities (TmModel *model)
       count->tensors++;
     }
   g_array_sort (counts, compare_granularities);
+  return counts;
+}
+
+static gint
+compare_schemes (gconstpointer a, gconstpointer b)
+{
+  const TmSchemeCount *x = a, *y = b;
+  return x->parameters != y->parameters ? (x->parameters < y->parameters ? 1 : -1) : g_strcmp0 (x->scheme, y->scheme);
+}
+
+GArray *
+tm_model_count_schemes (TmModel *model)
+{
+  GArray *counts = g_array_new (FALSE, TRUE, sizeof (TmSchemeCount));
+  guint last = 0; /* tensors alike follow each other: look there first */
+
+  for (guint i = 0; i < model->tensors->len; i++)
+    {
+      const TmTensor *tensor = tm_model_tensor (model, i);
+      TmSchemeCount *row = NULL;
+
+      if (!tensor->quantized || tensor->scheme == NULL)
+        continue;
+      for (guint j = 0; j < counts->len && row == NULL; j++)
+        {
+          TmSchemeCount *at = &g_array_index (counts, TmSchemeCount, (last + j) % counts->len);
+
+          if (strcmp (at->scheme, tensor->scheme) == 0 && at->bits == tensor->code_bits && at->group == tensor->group_size
+              && at->symmetric == tensor->symmetric)
+            {
+              row = at;
+              last = (last + j) % counts->len;
+            }
+        }
+      if (row == NULL)
+        {
+          TmSchemeCount fresh
+              = { tensor->scheme, tensor->code_bits, tensor->group_size, tensor->symmetric, 0, 0, 0, 0 };
+
+          g_array_append_val (counts, fresh);
+          last = counts->len - 1;
+          row = &g_array_index (counts, TmSchemeCount, last);
+        }
+      row->tensors++;
+      row->parameters += tensor->n_elements;
+      row->bytes += tensor->bytes;
+      row->conflicts += tensor->config_conflict ? 1 : 0;
+    }
+  g_array_sort (counts, compare_schemes);
   return counts;
 }
 

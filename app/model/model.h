@@ -11,6 +11,16 @@
 
 G_BEGIN_DECLS
 
+/* A reading that the file leaves open, how it was decided, and on what evidence. A person can decide otherwise
+ * (recognise/assume.h). */
+typedef struct
+{
+  char *tensor;       /* logical name */
+  char *key, *value;  /* "gptq-zeros", "v1" */
+  char *alternatives; /* "v1|v2" */
+  char *evidence;     /* one line */
+} TmAssumption;
+
 #define TM_TYPE_MODEL (tm_model_get_type ())
 G_DECLARE_FINAL_TYPE (TmModel, tm_model, TM, MODEL, GObject)
 
@@ -30,6 +40,8 @@ struct _TmModel
   GPtrArray *tensors;  /* TmTensor *, file order */
   GPtrArray *metadata; /* TmMetadata * */
   GPtrArray *problems; /* TmProblem * */
+  GPtrArray *assumptions; /* TmAssumption * */
+  char *quantization_file; /* config file that speaks of quantization ("config.json"), or NULL */
   TmModule *root;      /* the module tree; never NULL once open */
   guint64 parameters;  /* elements of all logical tensors */
   guint64 bytes;       /* bytes of all logical tensors' operands */
@@ -63,6 +75,19 @@ typedef struct { const char *dtype; TmDtype code; guint tensors; guint64 paramet
 typedef struct { const TmGranularity *granularity; const char *dtype; guint tensors; } TmGranularityCount;
 GArray *tm_model_count_dtypes (TmModel *model);        /* of TmDtypeCount */
 GArray *tm_model_count_granularities (TmModel *model); /* of TmGranularityCount; granularity NULL: not quantized */
+
+/* Quantization schemes: one row for all tensors alike in scheme, bits, group and symmetry. */
+typedef struct
+{
+  const char *scheme;     /* "gptq", "ggml" */
+  guint bits;             /* of one code */
+  guint64 group;          /* elements that share one scale along the row; 0: per channel or per tensor */
+  gint symmetric;         /* 1, 0, −1 where it does not apply */
+  guint tensors;
+  guint64 parameters, bytes;
+  guint conflicts;        /* tensors of it that the config file describes otherwise */
+} TmSchemeCount;
+GArray *tm_model_count_schemes (TmModel *model);
 
 /* "1.10 B parameters · 636 MiB · llama · 4.85 bits/weight" (transfer full) */
 char *tm_model_describe (TmModel *model);

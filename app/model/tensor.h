@@ -61,6 +61,10 @@ typedef struct
   const char *dtype_label; /* shown name: the dtype's, or the file's own for an unknown one; owned elsewhere */
   gboolean quantized;
   const char *scheme;  /* static: "ggml", …; NULL for an ordinary dtype */
+  guint code_bits;     /* bits of one stored code; 0 for an ordinary dtype */
+  guint64 group_size;  /* elements a row that share one scale; 0: per channel, per tensor or not along the row */
+  gint symmetric;      /* 1: zero is the middle code (or 0) everywhere, 0: it varies, −1: does not apply or not known */
+  gboolean config_conflict; /* the config file says otherwise than the tensors */
   guint rank;
   guint64 *shape;
   gint64 *stride;      /* elements */

@@ -79,6 +79,11 @@ tm_codec_attach_simple (TmTensor *tensor)
     tensor->fault = g_strdup (stored->fault);
   if (info->quantized && tensor->rank > 0 && tensor->granularity == NULL)
     tensor->granularity = block_granularity (tensor);
+  tensor->code_bits = info->quantized ? info->code_bits : 0;
+  tensor->group_size = info->quantized ? tm_block_type_get (tensor->dtype)->granularity : 0;
+  tensor->symmetric = -1;
+  if (info->quantized && tm_block_type_get (tensor->dtype)->zero_point >= 0)
+    tensor->symmetric = tm_block_codec_get (tensor->dtype)->offset == NULL ? 1 : 0;
   if (tensor->fault)
     return;
   if (info->bits == 0)

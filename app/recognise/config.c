@@ -6,6 +6,7 @@
 #include "io/json.h"
 #include "io/limits.h"
 #include "io/number.h"
+#include "io/source.h"
 
 #define MAX_CONFIG_BYTES 67108864u /* real ones are kilobytes; per-layer overrides make some hundreds */
 
