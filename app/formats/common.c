@@ -103,6 +103,6 @@ tm_model_add_file_problem (TmModel *model, const char *code, const char *file, c
     {
       TmProblem *problem = g_ptr_array_index (model->problems, before);
 
-      problem->file = g_path_get_basename (file);
+      problem->file = file != NULL ? g_path_get_basename (file) : NULL;
     }
 }

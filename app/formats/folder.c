@@ -55,7 +55,8 @@ read_shard (Set *set, const char *name, guint n_indexed, char **fault)
 {
   g_autofree char *path = NULL;
   g_autofree char *escaped = tm_text_escape (name, -1);
-  g_autofree char *holds = n_indexed > 0 ? g_strdup_printf (" (%u tensors)", n_indexed) : g_strdup ("");
+  g_autofree char *holds = n_indexed == 1 ? g_strdup (" (1 tensor)")
+                          : n_indexed > 1 ? g_strdup_printf (" (%u tensors)", n_indexed) : g_strdup ("");
   g_autoptr (TmSource) source = NULL;
   g_autoptr (TmModel) part = NULL;
   g_autoptr (GError) error = NULL;
@@ -96,7 +97,7 @@ read_shard (Set *set, const char *name, guint n_indexed, char **fault)
       *fault = g_strdup_printf ("shard \"%s\"%s cannot be read: %s", escaped, holds, error->message);
       break;
     }
-  tm_model_add_file_problem (set->model, code, name, "%s", *fault);
+  tm_model_add_file_problem (set->model, code, beside == TM_BESIDE_UNSAFE_NAME ? NULL : name, "%s", *fault);
   if (set->first_fault == NULL)
     set->first_fault = g_strdup (*fault);
   return NULL;

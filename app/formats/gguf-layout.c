@@ -298,9 +298,8 @@ sweep (Layout *layout)
     {
       layout->laid_out = FALSE;
       tm_model_add_problem (layout->model, TM_SEVERITY_WARNING, "gap", layout->source, first_gap, NULL,
-                            "%" G_GUINT64_FORMAT " bytes between tensors belong to none (%" G_GUINT64_FORMAT
-                            " gaps, the first at byte %" G_GUINT64_FORMAT ")",
-                            gap_bytes, n_gaps, first_gap);
+                            "gaps between tensors: %" G_GUINT64_FORMAT " bytes belong to none, the first is byte %" G_GUINT64_FORMAT,
+                            gap_bytes, first_gap);
     }
   covered = round_up (covered, layout->alignment);
   if (complete && any && layout->size < covered)

@@ -513,7 +513,8 @@ read_length (TmSource *source, guint64 *length, GError **error)
   if (*length > TM_MAX_SAFETENSORS_HEADER)
     {
       g_set_error (error, TM_ERROR, TM_ERROR_FORMAT,
-                   "no safetensors file: its header length at byte 0 is %" G_GUINT64_FORMAT ", the limit is %u", *length,
+                   "no model file: no GGUF magic at byte 0, and as a safetensors header length it is %" G_GUINT64_FORMAT
+                   ", over the limit of %u", *length,
                    TM_MAX_SAFETENSORS_HEADER);
       return FALSE;
     }
