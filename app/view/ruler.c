@@ -89,6 +89,12 @@ count_runs (const Runs *runs)
   return runs->length ? run_number (runs, runs->length - 1) + 1 : 0;
 }
 
+static gboolean
+level_is_flat (const TmRun *run)
+{
+  return run->kind == TM_RUN_FLAT && run->flat > 0;
+}
+
 static Runs
 row_runs (const TmBoundaries *boundaries, const TmRun *run)
 {
@@ -172,21 +178,47 @@ raise_strengths (TmRulerEntry *entry, guint line, guint halo)
   entry->strengths = (entry->strengths & ~0xffff) | (gint32) (line | halo << 8);
 }
 
-static void
-add_level (const Axis *axis, const Runs *runs, guint width, guint device_scale, TmRulerEntry *entries)
+/* A level on one axis: how it fades there. */
+typedef struct
 {
+  gboolean draws;
+  Runs runs;
+  double density; /* lines a pixel */
+  guint line, halo; /* of a table those of its mean pitch; the local ones are found pixel by pixel */
+} Fade;
+
+static Fade
+get_fade (const TmBoundaries *boundaries, guint level, gboolean rows, double scale, guint device_scale)
+{
+  const TmRun *run = &boundaries->run[level];
+  Fade result = { .runs = rows ? row_runs (boundaries, run) : column_runs (boundaries, run) };
+  double pitch;
+
+  if (level_is_flat (run) || !level_draws (boundaries, level, rows))
+    return result;
+  result.draws = TRUE;
+  result.density = (double) count_runs (&result.runs) / (double) result.runs.length / scale;
+  pitch = result.runs.table ? 1 / result.density : pitch_around (&result.runs, 0, 0, scale);
+  result.line = line_strength (pitch, run->width, device_scale);
+  result.halo = halo_strength (pitch, run->width, device_scale);
+  return result;
+}
+
+static guint
+weaken (guint strength, double share)
+{
+  return share < 1 ? (guint) floor (strength * share + 0.5) : strength;
+}
+
+static void
+add_level (const Axis *axis, const Fade *fades, guint width, guint device_scale, double share, TmRulerEntry *entries)
+{
+  const Runs *runs = &fades->runs;
   int w = (int) (width * device_scale), v = (int) ((width + 2) * device_scale), window = 16 * (int) device_scale;
-  guint line = 0, halo = 0;
+  guint line = weaken (fades->line, share), halo = weaken (fades->halo, share);
 
-  if (!runs->table)
-    {
-      double pitch = pitch_around (runs, 0, 0, axis->scale);
-
-      line = line_strength (pitch, width, device_scale);
-      halo = halo_strength (pitch, width, device_scale);
-      if (!line && !halo)
-        return;
-    }
+  if (!fades->draws || (!runs->table && !line && !halo))
+    return;
   for (int i = 0; i < axis->n; i++)
     {
       if ((entries[i].strengths & TM_RULER_OUTSIDE) || !runs_differ (axis, runs, i, v))
@@ -195,8 +227,8 @@ add_level (const Axis *axis, const Runs *runs, guint width, guint device_scale, 
         {
           double pitch = pitch_around (runs, axis_clamped (axis, i, -window), axis_clamped (axis, i, window), axis->scale);
 
-          line = line_strength (pitch, width, device_scale);
-          halo = halo_strength (pitch, width, device_scale);
+          line = weaken (line_strength (pitch, width, device_scale), share);
+          halo = weaken (halo_strength (pitch, width, device_scale), share);
         }
       raise_strengths (&entries[i], line && runs_differ (axis, runs, i, w) ? line : 0, halo);
     }
@@ -313,23 +345,98 @@ add_flat_level (TmRulers *rulers, const Axis *x, const Axis *y, const TmBoundari
   rulers->n_flat++;
 }
 
-static gboolean
-level_is_flat (const TmRun *run)
+/* --- The bound on ink ----------------------------------------------------------------------------------------------
+ * One level in two directions stays below 0.20 (with its halo 0.25) by its fade alone. Nested levels of which the coarse
+ * one is two-dimensional may pass it: then the finer ones give way. */
+#define MAX_LINE 0.19
+#define MAX_LINE_AND_HALO 0.24
+
+typedef struct
 {
-  return run->kind == TM_RUN_FLAT && run->flat > 0;
+  guint n, coarsest; /* coarsest that shows at all */
+  guint device_scale;
+  guint width[4];
+  Fade x[4], y[4];
+} Fades;
+
+static void
+fades_init (Fades *fades, const TmBoundaries *boundaries, double scale, guint device_scale)
+{
+  *fades = (Fades) { .n = boundaries->n_runs, .coarsest = boundaries->n_runs, .device_scale = device_scale };
+  for (guint l = fades->n; l-- > 0;)
+    {
+      fades->width[l] = boundaries->run[l].width;
+      fades->x[l] = get_fade (boundaries, l, FALSE, scale, device_scale);
+      fades->y[l] = get_fade (boundaries, l, TRUE, scale, device_scale);
+      if (fades->x[l].line || fades->x[l].halo || fades->y[l].line || fades->y[l].halo)
+        fades->coarsest = l;
+    }
+}
+
+/* Share of pixels covered on one axis. A finer level's lines that lie on a coarser one's are the coarser one's. */
+static double
+cover_axis (const Fades *fades, const Fade *axis, double share, gboolean with_halo)
+{
+  double covered = 0, density = 0;
+
+  for (guint l = 0; l < fades->n; l++)
+    {
+      double own = axis[l].density - density, k = (l > fades->coarsest ? share : 1) / 255;
+      double line = axis[l].line * k, halo = with_halo ? axis[l].halo * k * 0.75 : 0;
+
+      if (!axis[l].draws || own <= 0)
+        continue;
+      covered += own * fades->device_scale * (fades->width[l] * (1 - (1 - line) * (1 - halo)) + 2 * halo);
+      density = axis[l].density;
+    }
+  return MIN (covered, 1);
+}
+
+static gboolean
+fades_fit (const Fades *fades, double share)
+{
+  double x = cover_axis (fades, fades->x, share, FALSE), y = cover_axis (fades, fades->y, share, FALSE);
+  double hx = cover_axis (fades, fades->x, share, TRUE), hy = cover_axis (fades, fades->y, share, TRUE);
+
+  return 1 - (1 - x) * (1 - y) <= MAX_LINE && 1 - (1 - hx) * (1 - hy) <= MAX_LINE_AND_HALO;
+}
+
+static double
+fades_find_share (const Fades *fades)
+{
+  double low = 0, high = 1;
+
+  if (fades->coarsest + 1 >= fades->n || fades_fit (fades, 1))
+    return 1;
+  for (int i = 0; i < 10; i++)
+    {
+      double middle = (low + high) / 2;
+
+      if (fades_fit (fades, middle))
+        low = middle;
+      else
+        high = middle;
+    }
+  return low;
 }
 
 static void
-add_rectangle_level (TmRulers *rulers, const Axis *x, const Axis *y, const TmBoundaries *boundaries, guint level,
-                     guint device_scale)
+add_levels (TmRulers *rulers, const Axis *x, const Axis *y, const TmBoundaries *boundaries, guint64 base,
+            guint device_scale)
 {
-  const TmRun *run = &boundaries->run[level];
-  Runs columns = column_runs (boundaries, run), rows = row_runs (boundaries, run);
+  Fades fades;
 
-  if (level_draws (boundaries, level, FALSE))
-    add_level (x, &columns, run->width, device_scale, rulers->x);
-  if (level_draws (boundaries, level, TRUE))
-    add_level (y, &rows, run->width, device_scale, rulers->y);
+  fades_init (&fades, boundaries, x->scale, device_scale);
+  rulers->finer = fades_find_share (&fades);
+  for (guint l = 0; l < fades.n; l++)
+    {
+      double share = l > fades.coarsest ? rulers->finer : 1;
+
+      if (level_is_flat (&boundaries->run[l]))
+        add_flat_level (rulers, x, y, boundaries, l, base, device_scale);
+      add_level (x, &fades.x[l], fades.width[l], device_scale, share, rulers->x);
+      add_level (y, &fades.y[l], fades.width[l], device_scale, share, rulers->y);
+    }
 }
 
 /* Half pixels that any footprint reaches from a pixel's centre. */
@@ -374,11 +481,9 @@ tm_rulers_build_at (TmRulers *rulers, const TmCamera *camera, gint64 origin_x, g
   rulers->y = g_renew (TmRulerEntry, rulers->y, (gsize) MAX (y.n, 1));
   axis_fill (&x, camera->x0, camera->d, origin_x, rulers->x);
   axis_fill (&y, camera->y0, camera->d, origin_y, rulers->y);
-  for (guint l = 0; lines && l < boundaries->n_runs; l++)
-    if (level_is_flat (&boundaries->run[l]))
-      add_flat_level (rulers, &x, &y, boundaries, l, base, device_scale);
-    else
-      add_rectangle_level (rulers, &x, &y, boundaries, l, device_scale);
+  rulers->finer = 1;
+  if (lines)
+    add_levels (rulers, &x, &y, boundaries, base, device_scale);
   if (outline_width)
     {
       add_outline (&x, outline_width, device_scale, rulers->x);

@@ -56,6 +56,7 @@ typedef struct
   TmFlatEntry *flat_x[4], *flat_y[4];
   guint8 flat_line[4], flat_halo[4]; /* strengths 0 … 255 */
   gint32 flat_block[4];        /* B: elements a block, what the test m + dx + dy ≥ B compares with */
+  double finer;                /* what strengths below the coarsest visible level were multiplied by, to keep ink ≤ 0.20 */
 } TmRulers;
 
 /* Fills rulers for the pane (its left upper corner at element origin_x, origin_y of the plane) and the pixels where the pane

@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 
 #define TM_TILE 256
 
+/* Level 0 is the element itself under each of them. */
 typedef enum { TM_REDUCE_LARGEST, TM_REDUCE_MEAN, TM_REDUCE_RMS } TmReduce;
 
 typedef struct
@@ -33,11 +34,11 @@ typedef struct
   TmTileState state;
   guint serial;      /* changes whenever texels change: the painters' upload key */
   guint width, height; /* texels in use, ≤ TM_TILE */
-  float *texels;     /* TM_TILE × TM_TILE, row-major; NULL when failed */
+  float *texels;     /* rows of TM_TILE, height of them (no more are there); NULL when failed */
   char *message;     /* FAILED: why (hatched, on hover) */
 } TmTile;
 
-typedef struct _TmTiles TmTiles; /* reference counted */
+typedef struct _TmTiles TmTiles;
 
 /* changed: called on the main context after tiles arrived; at most one pending call. */
 TmTiles *tm_tiles_new (TmModel *model, gsize max_bytes, void (*changed) (gpointer), gpointer data);

@@ -1,0 +1,367 @@
+/* See tiles.h and tile-make.h. Elements come in whole row segments through tm_tensor_decode(), so a super-block is
+ * decoded once; they are folded into one line of texels at a time. */
+#include "view/tile-make.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "io/error.h"
+
+#define CHUNK 65536u          /* elements decoded at once */
+#define SAMPLE_SEGMENT 16384u /* elements of a row that a sample reads at most */
+#define SAMPLE_PIECE 256u     /* of longer rows it reads pieces: a super-block each */
+#define SAMPLE_ROWS 8u        /* rows a texel at most */
+
+typedef struct
+{
+  const TmTensor *tensor;
+  TmQuantity quantity;
+  TmReduce reduce;
+  guint level;
+  guint64 base, columns, n_elements; /* pane's first flat index, row length, end of the tensor */
+  guint64 r0, r1, c0, c1;            /* cells of the tile */
+  guint width, height;
+  TmTileBetween between;
+  gpointer between_data;
+  GCancellable *cancellable;
+  float *buffer; /* CHUNK */
+} Pass;
+
+/* --- A line of texels ------------------------------------------------------------------------------------------------
+ * The element of largest magnitude by one unsigned comparison: magnitude's bits above the inverted sign. NaN > Inf >
+ * finite falls out of the encoding; of two equal magnitudes the positive one wins, so the order of folding is no matter. */
+typedef struct
+{
+  guint32 largest[TM_TILE];
+  double sum[TM_TILE];
+  guint64 n[TM_TILE];
+} Line;
+
+static guint32
+largest_of_bits (guint32 bits)
+{
+  return bits << 1 | (~bits >> 31);
+}
+
+static float
+largest_to_float (guint32 largest)
+{
+  guint32 bits = largest >> 1 | (~largest << 31);
+  float value;
+
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
+static guint32
+largest_of_float (float value)
+{
+  guint32 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return largest_of_bits (bits);
+}
+
+static guint32
+find_largest (const float *values, gsize n)
+{
+  guint32 lane[16] = { 0 }, bits[16], best = 0;
+  gsize i = 0;
+
+  for (; i + 16 <= n; i += 16)
+    {
+      memcpy (bits, values + i, sizeof bits);
+      for (int j = 0; j < 16; j++)
+        lane[j] = MAX (lane[j], largest_of_bits (bits[j]));
+    }
+  for (; i < n; i++)
+    best = MAX (best, largest_of_float (values[i]));
+  for (int j = 0; j < 16; j++)
+    best = MAX (best, lane[j]);
+  return best;
+}
+
+static double
+find_sum (const float *values, gsize n, gboolean squares)
+{
+  double sum = 0;
+
+  for (gsize i = 0; i < n; i++)
+    sum += squares ? (double) values[i] * (double) values[i] : (double) values[i];
+  return sum;
+}
+
+/* Folds n elements of a row, the first of them c columns right of the tile's edge. */
+static void
+line_fold (Line *line, const Pass *pass, guint64 c, const float *values, gsize n)
+{
+  while (n)
+    {
+      guint t = (guint) (c >> pass->level);
+      guint64 end = ((guint64) t + 1) << pass->level;
+      gsize run = (gsize) MIN (n, end - c);
+
+      if (pass->reduce == TM_REDUCE_LARGEST || pass->level == 0)
+        line->largest[t] = MAX (line->largest[t], find_largest (values, run));
+      else
+        line->sum[t] += find_sum (values, run, pass->reduce == TM_REDUCE_RMS);
+      line->n[t] += run;
+      values += run;
+      c += run;
+      n -= run;
+    }
+}
+
+/* Level 0 is the element itself, whatever the reduction. A texel of no element at all is what loses against every
+ * element: −0. */
+static void
+line_write (const Line *line, const Pass *pass, float *out)
+{
+  for (guint t = 0; t < pass->width; t++)
+    if (pass->reduce == TM_REDUCE_LARGEST || pass->level == 0 || !line->n[t])
+      out[t] = largest_to_float (line->largest[t]);
+    else if (pass->reduce == TM_REDUCE_MEAN)
+      out[t] = (float) (line->sum[t] / (double) line->n[t]);
+    else
+      out[t] = (float) sqrt (line->sum[t] / (double) line->n[t]);
+}
+
+/* Texels that no sample fell on take their neighbour's. */
+static void
+line_fill_gaps (const Line *line, const Pass *pass, float *out)
+{
+  guint first = 0;
+
+  while (first < pass->width && !line->n[first])
+    first++;
+  if (first == pass->width)
+    return;
+  for (guint t = 0; t < first; t++)
+    out[t] = out[first];
+  for (guint t = first + 1; t < pass->width; t++)
+    if (!line->n[t])
+      out[t] = out[t - 1];
+}
+
+/* --- The passes ----------------------------------------------------------------------------------------------------- */
+
+/* Decodes what there is of n elements from cell (r, c) on: a wrapped sheet's last row is short. */
+static gboolean
+pass_decode (Pass *pass, guint64 r, guint64 c, guint64 n, gsize *got, GError **error)
+{
+  guint64 first = pass->base + r * pass->columns + c;
+
+  *got = first >= pass->n_elements ? 0 : (gsize) MIN (n, pass->n_elements - first);
+  if (g_cancellable_set_error_if_cancelled (pass->cancellable, error))
+    return FALSE;
+  if (*got && !tm_tensor_decode (pass->tensor, pass->quantity, first, *got, pass->buffer, pass->cancellable, error))
+    return FALSE;
+  if (pass->between)
+    pass->between (pass->between_data);
+  return TRUE;
+}
+
+static gboolean
+pass_fold_row (Pass *pass, Line *line, guint64 r, GError **error)
+{
+  for (guint64 c = pass->c0; c < pass->c1; c += CHUNK)
+    {
+      gsize got;
+
+      if (!pass_decode (pass, r, c, MIN (CHUNK, pass->c1 - c), &got, error))
+        return FALSE;
+      line_fold (line, pass, c - pass->c0, pass->buffer, got);
+    }
+  return TRUE;
+}
+
+static void
+pass_end_row (const Pass *pass, Line *line, guint64 r, float *texels)
+{
+  guint64 texel_row = (r - pass->r0) >> pass->level;
+
+  if (r + 1 < pass->r1 && (r + 1 - pass->r0) >> pass->level == texel_row)
+    return;
+  line_write (line, pass, texels + texel_row * TM_TILE);
+  memset (line, 0, sizeof *line);
+}
+
+static gboolean
+pass_exact (Pass *pass, Line *line, float *texels, GError **error)
+{
+  gboolean whole_rows = pass->c0 == 0 && pass->c1 == pass->columns && pass->columns <= CHUNK;
+  guint64 at_once = whole_rows ? CHUNK / pass->columns : 1;
+
+  for (guint64 r = pass->r0; r < pass->r1; r += at_once)
+    {
+      guint64 n_rows = MIN (at_once, pass->r1 - r);
+      gsize got;
+
+      if (!whole_rows)
+        {
+          if (!pass_fold_row (pass, line, r, error))
+            return FALSE;
+          pass_end_row (pass, line, r, texels);
+          continue;
+        }
+      if (!pass_decode (pass, r, 0, n_rows * pass->columns, &got, error))
+        return FALSE;
+      for (guint64 i = 0; i < n_rows; i++)
+        {
+          gsize start = (gsize) MIN (i * pass->columns, got);
+
+          line_fold (line, pass, 0, pass->buffer + start, (gsize) MIN (pass->columns, got - start));
+          pass_end_row (pass, line, r + i, texels);
+        }
+    }
+  return TRUE;
+}
+
+static gboolean
+pass_sample_row (Pass *pass, Line *line, guint64 r, GError **error)
+{
+  guint64 segment = pass->c1 - pass->c0, n_pieces = SAMPLE_SEGMENT / SAMPLE_PIECE;
+  gsize got;
+
+  if (segment <= SAMPLE_SEGMENT)
+    return pass_fold_row (pass, line, r, error);
+  for (guint64 i = 0; i < n_pieces; i++)
+    {
+      guint64 c = segment / n_pieces * i / SAMPLE_PIECE * SAMPLE_PIECE;
+
+      if (!pass_decode (pass, r, pass->c0 + c, MIN (SAMPLE_PIECE, segment - c), &got, error))
+        return FALSE;
+      line_fold (line, pass, c, pass->buffer, got);
+    }
+  return TRUE;
+}
+
+static gboolean
+pass_sample (Pass *pass, Line *line, float *texels, GError **error)
+{
+  guint64 n_rows = CLAMP (SAMPLE_SEGMENT / (pass->c1 - pass->c0), 1, SAMPLE_ROWS);
+
+  for (guint t = 0; t < pass->height; t++)
+    {
+      guint64 first = pass->r0 + ((guint64) t << pass->level);
+      guint64 n = MIN ((guint64) 1 << pass->level, pass->r1 - first), step = MAX (n / n_rows, 1);
+
+      for (guint64 r = MIN (step / 2, n - 1); r < n; r += step)
+        if (!pass_sample_row (pass, line, first + r, error))
+          return FALSE;
+      line_write (line, pass, texels + t * TM_TILE);
+      line_fill_gaps (line, pass, texels + t * TM_TILE);
+      memset (line, 0, sizeof *line);
+    }
+  return TRUE;
+}
+
+/* --- Where a tile is ------------------------------------------------------------------------------------------------ */
+
+static gboolean
+pass_locate (Pass *pass, const TmSheet *sheet, const TmTileKey *key)
+{
+  guint shift = key->level + 8u;
+
+  if (!sheet->n_elements || key->level > 40 || key->pane >= sheet->n_panes || !sheet->rows || !sheet->columns
+      || key->column > (sheet->columns - 1) >> shift || key->row > (sheet->rows - 1) >> shift)
+    return FALSE;
+  pass->level = key->level;
+  pass->columns = sheet->columns;
+  pass->n_elements = sheet->n_elements;
+  pass->base = key->pane * sheet->rows * sheet->columns;
+  pass->c0 = (guint64) key->column << shift;
+  pass->r0 = (guint64) key->row << shift;
+  pass->c1 = MIN (pass->c0 + ((guint64) 1 << shift), sheet->columns);
+  pass->r1 = MIN (pass->r0 + ((guint64) 1 << shift), sheet->rows);
+  pass->width = (guint) ((pass->c1 - pass->c0 - 1) >> key->level) + 1;
+  pass->height = (guint) ((pass->r1 - pass->r0 - 1) >> key->level) + 1;
+  return TRUE;
+}
+
+gboolean
+tm_tile_measure (const TmSheet *sheet, const TmTileKey *key, guint *width, guint *height, guint64 *elements)
+{
+  Pass pass = { 0 };
+
+  if (!pass_locate (&pass, sheet, key))
+    return FALSE;
+  *width = pass.width;
+  *height = pass.height;
+  if (__builtin_mul_overflow (pass.c1 - pass.c0, pass.r1 - pass.r0, elements))
+    *elements = G_MAXUINT64;
+  return TRUE;
+}
+
+guint
+tm_tile_get_top_level (const TmSheet *sheet)
+{
+  guint64 last = MAX (MAX (sheet->rows, sheet->columns), 1) - 1;
+  guint level = 0;
+
+  while (level < 40 && last >> level >> 8)
+    level++;
+  return level;
+}
+
+guint
+tm_tiles_level_for_scale (double scale)
+{
+  guint level = 0;
+
+  while (level < 40 && ldexp (scale, (int) level) < 1)
+    level++;
+  return level;
+}
+
+/* --- Making ---------------------------------------------------------------------------------------------------------- */
+
+gboolean
+tm_tile_make_full (const TmTensor *tensor, const TmSheet *sheet, const TmTileKey *key, gboolean exact, float *texels,
+                   guint *width, guint *height, TmTileBetween between, gpointer between_data,
+                   GCancellable *cancellable, GError **error)
+{
+  Pass pass = { .tensor = tensor, .quantity = key->quantity, .reduce = key->reduce, .cancellable = cancellable,
+                .between = between, .between_data = between_data };
+  g_autofree Line *line = NULL;
+  gboolean made;
+
+  if (!pass_locate (&pass, sheet, key))
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "tile %u, %u of level %u is outside of the sheet", key->column,
+                   key->row, key->level);
+      return FALSE;
+    }
+  line = g_new0 (Line, 1);
+  pass.buffer = g_new (float, CHUNK);
+  made = exact || pass.level == 0 ? pass_exact (&pass, line, texels, error) : pass_sample (&pass, line, texels, error);
+  g_free (pass.buffer);
+  *width = pass.width;
+  *height = pass.height;
+  return made;
+}
+
+gboolean
+tm_tile_make (const TmTensor *tensor, const TmSheet *sheet, const TmTileKey *key, gboolean exact, float *texels,
+              guint *width, guint *height, GCancellable *cancellable, GError **error)
+{
+  return tm_tile_make_full (tensor, sheet, key, exact, texels, width, height, NULL, NULL, cancellable, error);
+}
+
+void
+tm_tile_merge (const float *const child[4], const guint child_width[4], const guint child_height[4], guint width,
+               guint height, float *texels)
+{
+  for (guint y = 0; y < height; y++)
+    for (guint x = 0; x < width; x++)
+      {
+        guint quarter = (x >= TM_TILE / 2 ? 1u : 0) + (y >= TM_TILE / 2 ? 2u : 0);
+        guint cx = 2 * x % TM_TILE, cy = 2 * y % TM_TILE;
+        guint32 best = 0;
+
+        for (guint j = cy; child[quarter] && j < MIN (cy + 2, child_height[quarter]); j++)
+          for (guint i = cx; i < MIN (cx + 2, child_width[quarter]); i++)
+            best = MAX (best, largest_of_float (child[quarter][j * TM_TILE + i]));
+        texels[y * TM_TILE + x] = largest_to_float (best);
+      }
+}
