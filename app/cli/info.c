@@ -419,12 +419,14 @@ add_dtypes (GString *out, TmModel *model)
 static void
 add_granularities (GString *out, TmModel *model)
 {
+  static const char *const titles[] = { "shared by", "tensors", "dtypes", NULL };
   g_autoptr (GArray) rows = count_granularities (model);
   g_autoptr (CliTable) table = cli_table_new ("lrl");
 
   if (rows->len == 0)
     return;
   add_heading (out, "Granularity");
+  add_header (table, titles);
   for (guint i = 0; i < rows->len; i++)
     {
       const GranularityRow *row = &g_array_index (rows, GranularityRow, i);
