@@ -143,7 +143,9 @@ strength (double pitch, int width, gboolean halo)
 static double
 table_pitch (const guint32 *table, __int128 x0, guint64 d, double scale, int pixel, guint64 length)
 {
-  gint64 a = CLAMP (element (x0, d, 2 * pixel + 1 - 16), 0, (gint64) length - 1);
+  /* The window begins one element earlier, so that a change at its very edge counts. */
+  gint64 a = CLAMP (element (x0, d, 2 * pixel + 1 - 16), 0, (gint64) length - 1) - 1;
+  a = MAX (a, 0);
   gint64 b = CLAMP (element (x0, d, 2 * pixel + 1 + 16), 0, (gint64) length - 1);
   return table[a] == table[b] ? 1e300 : (double) (b - a) * scale / (table[b] - table[a]);
 }

@@ -184,7 +184,7 @@ test_random_views (void)
 static void
 test_ink_bounds (void)
 {
-  enum { W = 320, H = 200 };
+  enum { W = 800, H = 500 };
   GlContext gl;
   if (!begin (&gl, W, H))
     return;
@@ -199,7 +199,7 @@ test_ink_bounds (void)
     {
       const View *view = &views[which[v]];
       g_autoptr (TmBoundaries) boundaries = boundaries_of_view (view);
-      for (double s = 0.02; s < 60; s *= 1.12)
+      for (double s = 0.02; s < 60; s *= 1.15)
         {
           TmCamera camera;
           tm_camera_init (&camera, W, H);
