@@ -109,11 +109,11 @@ describe_overlay (TmOverlay overlay, const TmLegend *legend)
 }
 
 static void
-begin (Strip *strip, TmScene *scene, const TmTheme *theme, int width, int height, int scale, gboolean above, TmMeasure measure,
-       gpointer data)
+begin (Strip *strip, TmScene *scene, const TmTheme *theme, int width, int height, int scale, gboolean above,
+       TmMeasure measure_text, gpointer data)
 {
   tm_scene_clear (scene);
-  *strip = (Strip){ scene, theme, 14 * scale, width - 14 * scale, height / 2, scale, measure, data };
+  *strip = (Strip){ scene, theme, 14 * scale, width - 14 * scale, height / 2, scale, measure_text, data };
   tm_scene_rect (scene, TM_LAYER_BOX, 0, 0, width, height, theme->card);
   tm_scene_rect (scene, TM_LAYER_BOX, 0, above ? height - scale : 0, width, scale, theme->card_border);
 }
