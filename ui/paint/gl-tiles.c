@@ -124,7 +124,7 @@ tm_gl_tiles_get (TmGlTiles *tiles, const TmTile *tile)
   layer->stamp = ++tiles->stamp;
   g_hash_table_insert (tiles->by_key, &layer->key, GUINT_TO_POINTER (oldest + 1));
   glBindTexture (GL_TEXTURE_2D_ARRAY, tiles->texture);
-  glTexSubImage3D (GL_TEXTURE_2D_ARRAY, 0, 0, 0, (GLint) oldest, TM_TILE, (GLsizei) tile->height, 1, GL_RED, GL_FLOAT,
+  glTexSubImage3D (GL_TEXTURE_2D_ARRAY, 0, 0, 0, (GLint) oldest, TM_TILE, (GLsizei) MIN (tile->height, TM_TILE), 1, GL_RED, GL_FLOAT,
                    tile->texels);
   return (int) oldest;
 }
