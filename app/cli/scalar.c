@@ -53,18 +53,19 @@ cli_scalar (const CliOptions *options)
   g_autoptr (TmModel) model = tm_open_model (path, NULL, &error);
   TmTensor *owned = NULL;
   const TmTensor *tensor;
-  gboolean ok;
+  gboolean ok, faulty;
 
   if (model == NULL)
     return cli_fail (path, error);
   tensor = cli_find_tensor (model, name, (options->given & CLI_OPTION_STORED) != 0, &owned, &error);
   if (tensor == NULL)
     return cli_fail (path, error);
+  faulty = tensor->fault != NULL;
   ok = print_records (options, tensor, &error);
   tm_tensor_free (owned);
   if (ok)
     return CLI_OK;
-  if (error->domain != G_IO_ERROR)
+  if (error->domain != G_IO_ERROR && !faulty) /* a fault names its tensor itself */
     g_prefix_error (&error, "%s: ", name);
   return cli_fail (path, error);
 }

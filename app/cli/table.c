@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define WIDEST 72 /* a cell longer than this pushes its own row, not every other */
+
 typedef struct
 {
   char *text;
@@ -66,7 +68,7 @@ cli_table_add (CliTable *table, char *text, const char *style)
   Cell cell = { text, style };
   guint column = table->cells->len % table->n_columns;
 
-  table->widths[column] = MAX (table->widths[column], get_width (text));
+  table->widths[column] = MAX (table->widths[column], MIN (get_width (text), WIDEST));
   g_array_append_val (table->cells, cell);
 }
 
@@ -92,7 +94,7 @@ cli_table_append_row (const CliTable *table, guint row, const char *indent, GStr
   for (guint column = 0; column < table->n_columns; column++)
     {
       const Cell *cell = &g_array_index (table->cells, Cell, row * table->n_columns + column);
-      gsize pad = table->widths[column] - get_width (cell->text);
+      gsize width = get_width (cell->text), pad = table->widths[column] > width ? table->widths[column] - width : 0;
       gboolean right = table->alignments[column] == 'r';
 
       if (cell->text[0] != '\0')

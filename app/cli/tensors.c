@@ -29,7 +29,7 @@ get_stored_label (const TmStored *stored)
   return stored->type_label ? stored->type_label : tm_dtype_get_name (stored->dtype);
 }
 
-/* Where one name stands twice, name#n: what the other commands take. */
+/* Where one name stands twice, name#n: what the other commands take. Records have the name as it is stored. */
 static char *
 format_name (const char *name, guint ordinal)
 {
@@ -116,11 +116,10 @@ write_operands (TmJsonWriter *json, TmModel *model, const TmTensor *tensor)
   for (guint i = 0; i < tensor->n_operands; i++)
     {
       const TmStored *stored = tm_model_stored (model, tensor->operand[i].stored);
-      g_autofree char *name = format_name (stored->name, stored->ordinal);
 
       tm_json_begin_object (json);
       write_string_key (json, "role", get_role_name (tensor->operand[i].role));
-      write_string_key (json, "name", name);
+      write_string_key (json, "name", stored->name);
       write_string_key (json, "dtype", get_stored_label (stored));
       tm_json_key (json, "shape");
       tm_json_uints (json, stored->shape, stored->rank);
@@ -135,10 +134,8 @@ write_operands (TmJsonWriter *json, TmModel *model, const TmTensor *tensor)
 static void
 write_tensor (TmJsonWriter *json, TmModel *model, const TmTensor *tensor, const char *module)
 {
-  g_autofree char *name = format_name (tensor->name, tensor->ordinal);
-
   tm_json_begin_object (json);
-  write_string_key (json, "name", name);
+  write_string_key (json, "name", tensor->name);
   write_string_key (json, "dtype", get_dtype_label (tensor));
   tm_json_key (json, "quantized");
   tm_json_bool (json, tensor->quantized);

@@ -140,7 +140,7 @@ cli_values (const CliOptions *options)
   TmTensor *owned = NULL;
   TmExportFormat format;
   const TmTensor *tensor;
-  gboolean ok;
+  gboolean ok, faulty;
 
   if (options->output && !tm_export_format_from_path (options->output, &format))
     return cli_usage ("'%s' ends neither in .npy nor in .csv", options->output);
@@ -154,6 +154,7 @@ cli_values (const CliOptions *options)
   tensor = cli_find_tensor (model, name, (options->given & CLI_OPTION_STORED) != 0, &owned, &error);
   if (tensor == NULL)
     return cli_fail (path, error);
+  faulty = tensor->fault != NULL;
   ok = print_region (options, tensor, &error);
   tm_tensor_free (owned);
   if (ok)
@@ -165,7 +166,7 @@ cli_values (const CliOptions *options)
       raise (interrupted);
       return CLI_FAILED;
     }
-  if (error->domain != G_IO_ERROR)
+  if (error->domain != G_IO_ERROR && !faulty) /* a fault names its tensor itself */
     g_prefix_error (&error, "%s: ", name);
   return cli_fail (path, error);
 }

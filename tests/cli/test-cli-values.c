@@ -117,6 +117,80 @@ test_every_type (void)
   g_assert_cmpuint (compared, ==, 35);
 }
 
+/* The numbers of a file as float32, whatever they are in it. */
+static float *
+narrow (const Npy *npy, gsize *n)
+{
+  static const struct { const char *descr; gsize size; } sizes[] = { { "|b1", 1 }, { "|i1", 1 }, { "|u1", 1 }, { "<i2", 2 }, { "<u2", 2 }, { "<i4", 4 },
+                                                                     { "<u4", 4 }, { "<f4", 4 }, { "<i8", 8 }, { "<u8", 8 }, { "<f8", 8 } };
+  gsize size = 0;
+  float *numbers;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
+    if (strcmp (sizes[i].descr, npy->descr) == 0)
+      size = sizes[i].size;
+  g_assert_cmpuint (size, >, 0);
+  *n = npy->n_data / size;
+  numbers = g_new (float, *n + 1);
+  for (gsize i = 0; i < *n; i++)
+    {
+      union { gint64 i; guint64 u; double d; float f; } number = { .u = 0 };
+
+      memcpy (&number, npy->data + i * size, size);
+      if (npy->descr[1] == 'f')
+        numbers[i] = size == 8 ? (float) number.d : number.f;
+      else if (npy->descr[1] == 'i')
+        numbers[i] = (float) ((gint64) (number.u << (64 - 8 * size)) >> (64 - 8 * size));
+      else
+        numbers[i] = (float) number.u;
+    }
+  return numbers;
+}
+
+/* Every dtype of safetensors, against the values of its reference implementations. */
+static void
+test_plain_dtypes (void)
+{
+  g_autofree char *model = golden_path ("quant/plain-dtypes"), *listing = golden_path ("quant/plain-dtypes/expected.json");
+  g_autofree char *values = golden_path ("quant/plain-dtypes/expected.f32"), *text = NULL, *expected = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (JsonTree) tree = NULL;
+  const JsonTree *logical;
+  gsize length;
+
+  g_file_get_contents (listing, &text, NULL, &error);
+  g_assert_no_error (error);
+  g_file_get_contents (values, &expected, &length, &error);
+  g_assert_no_error (error);
+  tree = json_tree_read (text);
+  logical = json_tree_get (tree, "logical");
+  g_assert_cmpuint (json_tree_length (logical), ==, 21);
+  for (guint i = 0; i < json_tree_length (logical); i++)
+    {
+      const JsonTree *tensor = json_tree_at (logical, i);
+      const char *at = expected + 4 * g_ascii_strtoull (json_tree_text (tensor, "f32_offset_elements"), NULL, 10);
+      g_autofree float *numbers = NULL;
+      gsize n;
+      Npy npy;
+
+      g_test_message ("%s", json_tree_text (tensor, "name"));
+      export_npy (model, json_tree_text (tensor, "name"), ":,:", "value", &npy);
+      numbers = narrow (&npy, &n);
+      g_assert_cmpuint (n, >, 0);
+      for (gsize j = 0; j < n; j++)
+        {
+          float wanted;
+
+          memcpy (&wanted, at + 4 * j, 4);
+          if (wanted == wanted)
+            g_assert_cmpmem (&numbers[j], 4, &wanted, 4);
+          else
+            g_assert_true (numbers[j] != numbers[j]);
+        }
+      clear_npy (&npy);
+    }
+}
+
 /* --- Regions ------------------------------------------------------------------------------------------------------ */
 
 /* F32 [2, 3, 4] with the numbers 0 … 23, Q4_0 [2, 32], I64 and F64 with numbers that only they hold. */
@@ -455,6 +529,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   cli_init (argc, argv);
   g_test_add_func ("/cli/values/every-type", test_every_type);
+  g_test_add_func ("/cli/values/plain-dtypes", test_plain_dtypes);
   g_test_add_func ("/cli/values/text", test_text);
   g_test_add_func ("/cli/values/json", test_json);
   g_test_add_func ("/cli/values/csv", test_csv);
