@@ -129,6 +129,17 @@ make_frame (TmPlane *plane, int width, int height, TmFrame *frame, gpointer data
 
 /* --- Picking ----------------------------------------------------------------------------------------------------- */
 
+/* A stamp-sized heat map on the architecture is picked as a tensor: none of its elements could be meant. The measure is the
+ * one by which the scene tells a heat map from the architecture. */
+static gboolean
+is_close (TmCanvas *self, const TmBox *box)
+{
+  double longer = (double) MAX (box->sheet.width, box->sheet.height) * self->camera.scale;
+
+  return self->camera.scale >= TM_READABLE_PX * self->scale
+         || longer >= 0.4 * MIN (self->camera.width, self->camera.height);
+}
+
 TmHit
 tm_canvas_pick (TmCanvas *self, double x, double y)
 {
@@ -137,7 +148,9 @@ tm_canvas_pick (TmCanvas *self, double x, double y)
   tm_canvas_get_view (self, &view);
   if (!view.layout || !self->camera_ready)
     return (TmHit) { .box = TM_NO_BOX };
-  return tm_view_pick (&view, (int) floor (x * self->scale), (int) floor (y * self->scale));
+  TmHit hit = tm_view_pick (&view, (int) floor (x * self->scale), (int) floor (y * self->scale));
+  hit.has_element = hit.has_element && is_close (self, tm_layout_box (view.layout, hit.box));
+  return hit;
 }
 
 static gint

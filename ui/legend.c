@@ -6,7 +6,7 @@
 
 #define MAX_CHIPS 8
 #define MAX_LINES 4
-#define SPACING 16
+#define SPACING 14
 #define ROW_SPACING 4
 
 /* --- Swatch: a colour map or a line, in the colours of the picture ------------------------------------------------ */
@@ -41,7 +41,7 @@ tm_swatch_measure (GtkWidget *widget, GtkOrientation orientation, int for_size, 
   gboolean line = self->kind == SWATCH_LINE;
 
   if (orientation == GTK_ORIENTATION_HORIZONTAL)
-    *minimum = *natural = line ? 24 : 120;
+    *minimum = *natural = line ? 24 : 100;
   else
     *minimum = *natural = 12;
 }
@@ -437,7 +437,7 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
 
   for (guint i = 0; i < MAX_CHIPS; i++)
     {
-      gboolean chip = !map && i < legend->n_dtypes;
+      gboolean chip = (!map || legend->depth == TM_DEPTH_ARCHITECTURE) && i < legend->n_dtypes;
 
       if (chip)
         {

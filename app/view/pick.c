@@ -12,10 +12,15 @@ tm_view_pick (const TmView *view, int px, int py)
   if (hit.box == TM_NO_BOX)
     return hit;
   const TmBox *box = tm_layout_box (view->layout, hit.box);
-  if (box->kind != TM_BOX_TENSOR)
-    return hit;
   TmScene scene = { .view = view, .ds = (int) MAX (view->device_scale, 1u), .scale = view->camera.scale };
-  if (tm_scene_sheet_is_shown (&scene, box))
+  /* A group may reach into the strip of its card's title. */
+  for (guint i = hit.box; i != TM_NO_BOX && !hit.badge; i = tm_layout_box (view->layout, i)->parent)
+    if (tm_scene_box_badge_holds (&scene, tm_layout_box (view->layout, i), px, py))
+      {
+        hit.box = i;
+        hit.badge = TRUE;
+      }
+  if (box->kind == TM_BOX_TENSOR && !hit.badge && tm_scene_sheet_is_shown (&scene, box))
     hit.has_element = tm_sheet_pick (&box->sheet, x - box->sheet_x, y - box->sheet_y, &hit.flat);
   return hit;
 }

@@ -32,33 +32,64 @@ add_speck (TmScene *scene, const TmBox *box)
   tm_scene_rect (scene, TM_LAYER_BOX, at.x, at.y, at.width, at.height, fill);
 }
 
+typedef struct { int left, baseline, title_width; TmPixels badge; } TitlePlace; /* badge.width 0: none */
+
+/* Where a card's title and badge stand; FALSE where there is no room for them. */
+static gboolean
+place_title (const TmScene *scene, const TmBox *box, TmPixels at, TitlePlace *place)
+{
+  int room = (int) tm_scene_length (scene, box->caption_height), width = at.width - px (scene, 20);
+  if (room < px (scene, 15) || width < px (scene, 24) || box->caption == NULL || at.y <= -px (scene, 60))
+    return FALSE;
+  *place = (TitlePlace) { .left = at.x + px (scene, 12),
+                          .baseline = at.y + MIN (room / 2 + px (scene, TITLE_PX) * 2 / 5, px (scene, 22)) };
+  if (place->left < px (scene, 8)) /* a card that reaches out at the left keeps its title in sight */
+    place->left = MIN (px (scene, 8), at.x + at.width - px (scene, 24));
+  width -= place->left - at.x - px (scene, 12);
+  char badge[16];
+  g_snprintf (badge, sizeof badge, "×%u", box->fold_count);
+  int badge_width
+      = box->fold_count > 1 ? tm_scene_measure (scene, TM_FONT_SANS_BOLD, px (scene, NAME_PX), badge) + px (scene, 14) : 0;
+  place->title_width = MIN (tm_scene_measure (scene, TM_FONT_SANS_BOLD, px (scene, TITLE_PX), box->caption),
+                            MAX (width - badge_width - px (scene, 8), 0));
+  if (place->title_width < px (scene, 16))
+    place->title_width = 0;
+  if (badge_width > 0 && badge_width <= width)
+    place->badge = (TmPixels) { .x = place->left + (place->title_width > 0 ? place->title_width + px (scene, 8) : 0),
+                                .y = place->baseline - px (scene, 13), .width = badge_width, .height = px (scene, 17) };
+  return TRUE;
+}
+
+gboolean
+tm_scene_box_badge_holds (const TmScene *scene, const TmBox *box, int x, int y)
+{
+  TitlePlace place;
+  if (box->fold_count < 2
+      || !place_title (scene, box, tm_scene_to_pixels (scene, box->x, box->y, box->width, box->height), &place))
+    return FALSE;
+  return x >= place.badge.x && x < place.badge.x + place.badge.width && y >= place.badge.y
+         && y < place.badge.y + place.badge.height;
+}
+
 static void
 add_title (TmScene *scene, const TmBox *box, TmPixels at)
 {
   const TmTheme *theme = scene->view->theme;
-  int room = (int) tm_scene_length (scene, box->caption_height), width = at.width - px (scene, 20);
-  if (room < px (scene, 15) || width < px (scene, 24) || box->caption == NULL || at.y <= -px (scene, 60))
+  TitlePlace place;
+  if (!place_title (scene, box, at, &place))
     return;
-  int baseline = at.y + MIN (room / 2 + px (scene, TITLE_PX) * 2 / 5, px (scene, 22));
-  int left = at.x + px (scene, 12);
-  if (left < px (scene, 8)) /* a card that reaches out at the left keeps its title in sight */
-    left = MIN (px (scene, 8), at.x + at.width - px (scene, 24));
-  width -= left - at.x - px (scene, 12);
-  const char *badge = box->fold_count > 1 ? tm_scene_format (scene, "×%u", box->fold_count) : NULL;
-  int badge_width = badge != NULL ? tm_scene_measure (scene, TM_FONT_SANS_BOLD, px (scene, NAME_PX), badge) + px (scene, 14) : 0;
-  int title_width = MIN (tm_scene_measure (scene, TM_FONT_SANS_BOLD, px (scene, TITLE_PX), box->caption),
-                         MAX (width - badge_width - px (scene, 8), 0));
-  if (title_width >= px (scene, 16))
-    tm_scene_text (scene, left, baseline, title_width, TM_FONT_SANS_BOLD, px (scene, TITLE_PX), TM_ALIGN_LEFT, theme->text,
-                   box->caption);
-  if (badge == NULL || badge_width > width)
+  if (place.title_width > 0)
+    tm_scene_text (scene, place.left, place.baseline, place.title_width, TM_FONT_SANS_BOLD, px (scene, TITLE_PX),
+                   TM_ALIGN_LEFT, theme->text, box->caption);
+  if (place.badge.width == 0)
     return;
-  int x = left + (title_width >= px (scene, 16) ? title_width + px (scene, 8) : 0);
   TmColor ground = tm_color_mix (theme->card, theme->text_dim, 40);
-  TmPrimRect *pill = tm_scene_rect (scene, TM_LAYER_LINE, x, baseline - px (scene, 13), badge_width, px (scene, 17), ground);
+  TmPrimRect *pill = tm_scene_rect (scene, TM_LAYER_LINE, place.badge.x, place.badge.y, place.badge.width,
+                                    place.badge.height, ground);
   pill->radius = px (scene, 8);
-  tm_scene_text (scene, x + badge_width / 2, baseline - px (scene, 1), 0, TM_FONT_SANS_BOLD, px (scene, NAME_PX),
-                 TM_ALIGN_CENTRE, tm_color_readable (theme->text, ground, 4.5), badge);
+  tm_scene_text (scene, place.badge.x + place.badge.width / 2, place.baseline - px (scene, 1), 0, TM_FONT_SANS_BOLD,
+                 px (scene, NAME_PX), TM_ALIGN_CENTRE, tm_color_readable (theme->text, ground, 4.5),
+                 tm_scene_format (scene, "×%u", box->fold_count));
 }
 
 static void

@@ -51,7 +51,7 @@ TmPrimRect *tm_scene_rect (TmScene *scene, TmLayer layer, int x, int y, int widt
 /* text is kept by reference: a copy of the frame's, or the layout's. */
 void tm_scene_text (TmScene *scene, int x, int y, int max_width, TmFont font, int px, TmAlign align, TmColor color,
                     const char *text);
-int tm_scene_measure (TmScene *scene, TmFont font, int px, const char *text);
+int tm_scene_measure (const TmScene *scene, TmFont font, int px, const char *text);
 void tm_scene_hatch (TmScene *scene, int x, int y, int width, int height, TmColor fill);
 
 typedef struct { int x, y, width, height; } TmPixels;
@@ -69,6 +69,8 @@ void tm_scene_add_lines (TmScene *scene);  /* heavy lines and arrows */
 /* A tensor's sheet where it is drawn with values or boundaries; FALSE: too small, it is a plain box. */
 gboolean tm_scene_add_sheet (TmScene *scene, const TmBox *box, TmColor under);
 gboolean tm_scene_sheet_is_shown (const TmScene *scene, const TmBox *box);
+/* Whether a pixel is on the badge of a folded card. */
+gboolean tm_scene_box_badge_holds (const TmScene *scene, const TmBox *box, int x, int y);
 void tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, guint64 pane, gint64 pane_x,
                          gint64 pane_y);
 void tm_scene_add_axes (TmScene *scene, const TmBox *box, const TmBoundaries *boundaries);

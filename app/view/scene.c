@@ -143,7 +143,7 @@ tm_scene_text (TmScene *scene, int x, int y, int max_width, TmFont font, int px,
 }
 
 int
-tm_scene_measure (TmScene *scene, TmFont font, int px, const char *text)
+tm_scene_measure (const TmScene *scene, TmFont font, int px, const char *text)
 {
   if (scene->view->measure != NULL)
     return scene->view->measure (font, (guint) px, text, scene->view->measure_data);
