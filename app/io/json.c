@@ -273,6 +273,13 @@ skip_space (TmJson *json)
   const char *text = json->text;
   gsize i = json->position;
 
+  /* Headers are padded with spaces, up to 100 MB of them. */
+  for (guint64 eight; i + 8 <= json->length; i += 8)
+    {
+      memcpy (&eight, text + i, 8);
+      if (eight != G_GUINT64_CONSTANT (0x2020202020202020))
+        break;
+    }
   while (i < json->length && (text[i] == ' ' || text[i] == '\n' || text[i] == '\t' || text[i] == '\r'))
     i++;
   json->position = i;
