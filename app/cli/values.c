@@ -33,6 +33,7 @@ catch_interrupts (void)
 
 typedef struct
 {
+  gboolean wanted;
   gint64 last;      /* when progress was shown */
   gboolean shown;
 } Progress;
@@ -49,7 +50,7 @@ report (guint64 done, guint64 total, gpointer user_data, GError **error)
       g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
       return FALSE;
     }
-  if (!isatty (STDERR_FILENO) || isatty (STDOUT_FILENO))
+  if (!progress->wanted)
     return TRUE;
   now = g_get_monotonic_time ();
   if (progress->last == 0)
@@ -106,7 +107,7 @@ static gboolean
 print_region (const CliOptions *options, const TmTensor *tensor, GError **error)
 {
   g_autofree guint64 *start = g_new0 (guint64, tensor->rank + 1), *end = g_new0 (guint64, tensor->rank + 1);
-  Progress progress = { 0 };
+  Progress progress = { .wanted = isatty (STDERR_FILENO) && (options->output || !isatty (STDOUT_FILENO)) };
   TmExport export = { .tensor = tensor, .quantity = options->quantity, .start = start, .end = end,
                       .format = TM_EXPORT_TEXT, .write = write_to_stdout, .progress = report, .user_data = &progress };
   gboolean ok;

@@ -213,6 +213,43 @@ test_stored (void)
   g_assert_cmpstr (option->out, ==, plain->out);
 }
 
+/* What the record has, values has too, with the same text; what is null there is an error here. */
+static void
+test_quantities_agree (void)
+{
+  static const char *const names[][2] = { { "raw", "raw" }, { "scale", "scale" }, { "zero-point", "zero_point" }, { "offset", "offset" }, { "value", "value" } };
+  g_autofree char *path = golden_path ("gguf/valid/all-types.gguf");
+  g_autoptr (CliRun) listing = cli_run ("tensors", "--json", path, NULL);
+  g_autoptr (JsonTree) list = json_tree_read (listing->out);
+
+  for (guint i = 0; i < json_tree_length (list); i++)
+    {
+      const JsonTree *tensor = json_tree_at (list, i);
+      const char *name = json_tree_text (tensor, "name");
+      guint rank = json_tree_length (json_tree_get (tensor, "shape"));
+      g_autofree char *index = g_strdup (rank == 3 ? "1,0,33" : "1,33"), *region = g_strdup (rank == 3 ? "1:2,0:1,33:34" : "1:2,33:34");
+      g_autoptr (CliRun) scalar = cli_run ("scalar", "--json", path, name, index, NULL);
+      g_autoptr (JsonTree) record = NULL;
+
+      cli_assert_ok (scalar);
+      record = json_tree_read (scalar->out);
+      for (gsize j = 0; j < G_N_ELEMENTS (names); j++)
+        {
+          const char *wanted = json_tree_text (record, names[j][1]);
+          g_autoptr (CliRun) run = cli_run ("values", path, name, "--region", region, "--quantity", names[j][0], NULL);
+
+          g_test_message ("%s %s: %s", name, names[j][0], wanted ? wanted : "null");
+          if (wanted == NULL)
+            {
+              cli_assert_refused (run, 1);
+              continue;
+            }
+          cli_assert_ok (run);
+          g_assert_cmpstr (g_strchomp (run->out), ==, wanted);
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -223,5 +260,6 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/scalar/bad-index", test_bad_index);
   g_test_add_func ("/cli/scalar/rank-zero", test_rank_zero);
   g_test_add_func ("/cli/scalar/stored", test_stored);
+  g_test_add_func ("/cli/scalar/quantities-agree", test_quantities_agree);
   return g_test_run ();
 }
