@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/model.h"
+#include "recognise/assume.h"
 
 G_BEGIN_DECLS
 
@@ -28,7 +29,7 @@ typedef struct
   const char *region;       /* text, borrowed from argv */
   TmQuantity quantity;
   const char *output;
-  GHashTable *assumptions;  /* key -> value */
+  TmAssume *assume;         /* readings chosen by the person */
   GPtrArray *arguments;     /* what is no option, borrowed from argv */
 } CliOptions;
 

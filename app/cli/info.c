@@ -290,6 +290,25 @@ write_problems (TmJsonWriter *json, TmModel *model)
 }
 
 static void
+write_assumptions (TmJsonWriter *json, TmModel *model)
+{
+  tm_json_key (json, "assumptions");
+  tm_json_begin_array (json);
+  for (guint i = 0; i < model->assumptions->len; i++)
+    {
+      const TmAssumption *assumption = g_ptr_array_index (model->assumptions, i);
+
+      tm_json_begin_object (json);
+      write_string_key (json, "tensor", assumption->tensor);
+      write_string_key (json, "key", assumption->key);
+      write_string_key (json, "value", assumption->value);
+      write_string_key (json, "evidence", assumption->evidence);
+      tm_json_end_object (json);
+    }
+  tm_json_end_array (json);
+}
+
+static void
 write_empty_array (TmJsonWriter *json, const char *key)
 {
   tm_json_key (json, key);
@@ -327,8 +346,8 @@ print_json (TmModel *model, gboolean full, GError **error)
   if (ok)
     {
       write_files (&json, model);
-      write_empty_array (&json, "quantization"); /* conventions above a container's own types, and readings of them: */
-      write_empty_array (&json, "assumptions");  /* neither GGUF nor plain safetensors has any */
+      write_empty_array (&json, "quantization"); /* conventions above a container's own types */
+      write_assumptions (&json, model);
       write_problems (&json, model);
       tm_json_end_object (&json);
       g_string_append_c (out, '\n');
@@ -460,6 +479,26 @@ add_metadata (GString *out, TmModel *model, gboolean full)
 }
 
 static void
+add_assumptions (GString *out, TmModel *model)
+{
+  g_autoptr (CliTable) table = cli_table_new ("lll");
+
+  if (model->assumptions->len == 0)
+    return;
+  add_heading (out, "Assumptions");
+  for (guint i = 0; i < model->assumptions->len; i++)
+    {
+      const TmAssumption *assumption = g_ptr_array_index (model->assumptions, i);
+      g_autofree char *choice = g_strdup_printf ("%s=%s", assumption->key, assumption->value);
+
+      cli_table_add (table, tm_text_escape (assumption->tensor, -1), "");
+      cli_table_add (table, tm_text_escape (choice, -1), "");
+      cli_table_add (table, tm_text_escape (assumption->evidence, -1), cli_style_dim ());
+    }
+  add_rows (out, table);
+}
+
+static void
 add_files (GString *out, TmModel *model)
 {
   g_autoptr (CliTable) table = cli_table_new ("lr");
@@ -505,6 +544,7 @@ print_text (TmModel *model, gboolean full, GError **error)
   add_granularities (out, model);
   add_metadata (out, model, full);
   add_files (out, model);
+  add_assumptions (out, model);
   add_problems (out, model);
   ok = cli_flush (out, 0, error);
   g_string_free (out, TRUE);
@@ -537,7 +577,7 @@ cli_info (const CliOptions *options)
   const char *path = g_ptr_array_index (options->arguments, 0);
   gboolean full = (options->given & CLI_OPTION_FULL) != 0;
   GError *error = NULL;
-  g_autoptr (TmModel) model = tm_open_model (path, NULL, &error);
+  g_autoptr (TmModel) model = tm_open_model_with (path, options->assume, NULL, &error);
 
   if (model == NULL)
     return cli_fail (path, error);

@@ -21,14 +21,6 @@ static const char *const quantities[TM_N_QUANTITIES] = {
   [TM_QUANTITY_ZERO_POINT] = "zero-point", [TM_QUANTITY_OFFSET] = "offset",
 };
 
-/* Readings that a file may leave open. values NULL: a whole number; "*": a dtype's name. */
-static const struct { const char *key, *values; } assumptions[] = {
-  { "gptq-zeros", "v1|v2" },        { "nibbles", "interleaved|linear" },     { "bits", NULL },
-  { "group", NULL },                { "fp4-order", "low|high" },             { "packing", "padded|dense" },
-  { "global-scale", "factor|divisor" }, { "float8", "fn|fnuz" },             { "g-idx", "literal|sequential" },
-  { "void", "*" },
-};
-
 const char *
 cli_quantity_get_name (TmQuantity quantity)
 {
@@ -38,7 +30,7 @@ cli_quantity_get_name (TmQuantity quantity)
 void
 cli_options_clear (CliOptions *options)
 {
-  g_clear_pointer (&options->assumptions, g_hash_table_unref);
+  g_clear_pointer (&options->assume, tm_assume_free);
   g_clear_pointer (&options->arguments, g_ptr_array_unref);
 }
 
@@ -56,51 +48,16 @@ parse_quantity (CliOptions *options, const char *value)
 }
 
 static gboolean
-is_allowed (const char *values, const char *value)
-{
-  g_auto (GStrv) choices = NULL;
-
-  if (values == NULL)
-    return value[0] != '\0' && strspn (value, "0123456789") == strlen (value) && strlen (value) < 10;
-  if (strcmp (values, "*") == 0)
-    {
-      g_autofree char *upper = g_ascii_strup (value, -1);
-      return tm_dtype_from_name (upper) != TM_DTYPE_UNKNOWN;
-    }
-  choices = g_strsplit (values, "|", -1);
-  return g_strv_contains ((const char *const *) choices, value);
-}
-
-static gboolean
 parse_assumption (CliOptions *options, const char *text)
 {
   const char *equals = strchr (text, '=');
   g_autofree char *key = g_strndup (text, equals ? (gsize) (equals - text) : strlen (text));
-  GString *known = g_string_new (NULL);
-  gboolean ok = FALSE;
+  g_autoptr (GError) error = NULL;
 
-  for (gsize i = 0; i < G_N_ELEMENTS (assumptions); i++)
-    {
-      const char *values = assumptions[i].values;
-      g_autofree char *choice = g_strdup_printf ("%s%s=%s", i > 0 ? ", " : "", assumptions[i].key,
-                                                 values == NULL ? "N" : values[0] == '*' ? "DTYPE" : values);
-      g_string_append (known, choice);
-      if (equals == NULL || strcmp (assumptions[i].key, key) != 0)
-        continue;
-      ok = is_allowed (values, equals + 1);
-      if (!ok)
-        {
-          cli_usage ("--assume %s cannot be '%s': %s", key, equals + 1, choice + (i > 0 ? 2 : 0));
-          g_string_free (known, TRUE);
-          return FALSE;
-        }
-    }
-  if (ok)
-    g_hash_table_replace (options->assumptions, g_steal_pointer (&key), g_strdup (equals + 1));
-  else
-    cli_usage ("unknown assumption '%s': %s", text, known->str);
-  g_string_free (known, TRUE);
-  return ok;
+  if (tm_assume_set (options->assume, NULL, key, equals ? equals + 1 : "", &error))
+    return TRUE;
+  cli_usage ("--assume %s: %s", text, error->message);
+  return FALSE;
 }
 
 static gboolean
@@ -159,7 +116,7 @@ cli_options_parse (CliOptions *options, CliOptionFlags known, int argc, char **a
 {
   gboolean literal = FALSE;
 
-  options->assumptions = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  options->assume = tm_assume_new ();
   options->arguments = g_ptr_array_new ();
   for (int i = 0; i < argc; i++)
     {

@@ -50,7 +50,7 @@ cli_scalar (const CliOptions *options)
 {
   const char *path = g_ptr_array_index (options->arguments, 0), *name = g_ptr_array_index (options->arguments, 1);
   GError *error = NULL;
-  g_autoptr (TmModel) model = tm_open_model (path, NULL, &error);
+  g_autoptr (TmModel) model = tm_open_model_with (path, options->assume, NULL, &error);
   TmTensor *owned = NULL;
   const TmTensor *tensor;
   gboolean ok, faulty;

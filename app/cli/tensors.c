@@ -269,7 +269,7 @@ cli_tensors (const CliOptions *options)
   const char *path = g_ptr_array_index (options->arguments, 0);
   gboolean stored = (options->given & CLI_OPTION_STORED) != 0;
   GError *error = NULL;
-  g_autoptr (TmModel) model = tm_open_model (path, NULL, &error);
+  g_autoptr (TmModel) model = tm_open_model_with (path, options->assume, NULL, &error);
 
   if (model == NULL)
     return cli_fail (path, error);

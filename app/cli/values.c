@@ -149,7 +149,7 @@ cli_values (const CliOptions *options)
     return cli_usage ("--json is for standard output, -o for a file");
   if (options->output)
     catch_interrupts ();
-  model = tm_open_model (path, NULL, &error);
+  model = tm_open_model_with (path, options->assume, NULL, &error);
   if (model == NULL)
     return cli_fail (path, error);
   tensor = cli_find_tensor (model, name, (options->given & CLI_OPTION_STORED) != 0, &owned, &error);
