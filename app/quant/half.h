@@ -4,6 +4,10 @@
 #include <glib.h>
 #include <string.h>
 
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
 static inline guint16
 tm_load_u16 (const guint8 *p)
 {
@@ -70,6 +74,9 @@ tm_load_f32 (const guint8 *p)
 static inline float
 tm_half_to_float (guint16 half)
 {
+#ifdef __F16C__
+  return _cvtsh_ss (half);
+#else
   guint32 word = (guint32) half << 16;
   guint32 twice = word + word;
   float normal = tm_float_from_bits ((twice >> 4) + (0xE0u << 23)) * 0x1p-112f;
@@ -77,6 +84,7 @@ tm_half_to_float (guint16 half)
   guint32 magnitude = twice < (1u << 27) ? tm_float_to_bits (subnormal) : tm_float_to_bits (normal);
 
   return tm_float_from_bits ((word & 0x80000000u) | magnitude);
+#endif
 }
 
 static inline float

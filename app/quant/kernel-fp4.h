@@ -1,13 +1,22 @@
 /* Four-bit code books: uneven integers and E2M1. Part of kernel.h. */
 
+/* qs begins at byte first, in n_runs runs of n bytes */
+#define NIBBLE_BOOK(T, book, first, n, n_runs) \
+  static inline void T##_levels (const guint8 *restrict b, gint8 *restrict level) \
+  { \
+    for (guint i = 0; i < (n_runs); i++) \
+      lookup_nibbles (book, b + (first) + (n) * i, n, level + 2 * (n) * i); \
+  } \
+  static inline void T##_codes (const guint8 *restrict b, guint16 *restrict out) \
+  { \
+    for (guint i = 0; i < (n_runs); i++) \
+      SPLIT_NIBBLES (b + (first) + (n) * i, n, out + 2 * (n) * i); \
+  }
+
 /* IQ4_NL, 18 bytes, 32 elements             value = d × codebook[q]
  *   0  fp16 d    2  qs[16], nibbles as Q4_0 */
 #define IQ4_NL_BYTES 18
-static inline void
-IQ4_NL_nibbles (const guint8 *b, guint8 *code)
-{
-  SPLIT_NIBBLES (b + 2, 16, code);
-}
+NIBBLE_BOOK (IQ4_NL, tm_kvalues_iq4nl, 2, 16, 1)
 
 /* IQ4_XS, 136 bytes, 256 elements           value = d × (sc − 32) × codebook[q]
  *   0  fp16 d
@@ -15,12 +24,7 @@ IQ4_NL_nibbles (const guint8 *b, guint8 *code)
  *   4  scales_l[4]: low (s even) or high nibble of byte s>>1 = bits 0-3
  *   8  qs[128]: sub-block s has bytes 16s …; element j < 16 low nibble of byte j, 16+j high */
 #define IQ4_XS_BYTES 136
-static inline void
-IQ4_XS_nibbles (const guint8 *b, guint8 *code)
-{
-  for (guint s = 0; s < 8; s++)
-    SPLIT_NIBBLES (b + 8 + 16 * s, 16, code + 32 * s);
-}
+NIBBLE_BOOK (IQ4_XS, tm_kvalues_iq4nl, 8, 16, 8)
 
 static inline guint
 IQ4_XS_scale_code (const guint8 *b, guint s)
@@ -31,7 +35,7 @@ IQ4_XS_scale_code (const guint8 *b, guint s)
 }
 
 static inline void
-IQ4_XS_scales (const guint8 *b, float *scale)
+IQ4_XS_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = tm_load_f16 (b);
 
@@ -44,14 +48,10 @@ IQ4_XS_scales (const guint8 *b, float *scale)
 /* MXFP4, 17 bytes, 32 elements              value = 2^(e − 128) × codebook[q] (code book doubled, scale halved)
  *   0  E8M0 e    1  qs[16], nibbles as Q4_0 */
 #define MXFP4_BYTES 17
-static inline void
-MXFP4_nibbles (const guint8 *b, guint8 *code)
-{
-  SPLIT_NIBBLES (b + 1, 16, code);
-}
+NIBBLE_BOOK (MXFP4, tm_kvalues_fp4, 1, 16, 1)
 
 static inline void
-MXFP4_scales (const guint8 *b, float *scale)
+MXFP4_scales (const guint8 *restrict b, float *restrict scale)
 {
   scale[0] = tm_e8m0_half_to_float (b[0]);
 }
@@ -60,37 +60,11 @@ MXFP4_scales (const guint8 *b, float *scale)
  *   0  d[4], unsigned E4M3, one a sub-block of 16
  *   4  qs[32]: sub-block s has bytes 8s …; element j < 8 low nibble of byte j, 8+j high */
 #define NVFP4_BYTES 36
-static inline void
-NVFP4_nibbles (const guint8 *b, guint8 *code)
-{
-  for (guint s = 0; s < 4; s++)
-    SPLIT_NIBBLES (b + 4 + 8 * s, 8, code + 16 * s);
-}
+NIBBLE_BOOK (NVFP4, tm_kvalues_fp4, 4, 8, 4)
 
 static inline void
-NVFP4_scales (const guint8 *b, float *scale)
+NVFP4_scales (const guint8 *restrict b, float *restrict scale)
 {
   for (guint s = 0; s < 4; s++)
     scale[s] = tm_ue4m3_half_to_float (b[s]);
 }
-
-#define NIBBLE_BOOK(T, elements, book) \
-  static inline void T##_levels (const guint8 *b, gint8 *level) \
-  { \
-    guint8 code[elements]; \
-    T##_nibbles (b, code); \
-    for (guint i = 0; i < (elements); i += 16) \
-      lookup_16 (book, code + i, level + i); \
-  } \
-  static inline void T##_codes (const guint8 *b, guint16 *out) \
-  { \
-    guint8 code[elements]; \
-    T##_nibbles (b, code); \
-    for (guint i = 0; i < (elements); i++) \
-      out[i] = code[i]; \
-  }
-
-NIBBLE_BOOK (IQ4_NL, 32, tm_kvalues_iq4nl)
-NIBBLE_BOOK (IQ4_XS, 256, tm_kvalues_iq4nl)
-NIBBLE_BOOK (MXFP4, 32, tm_kvalues_fp4)
-NIBBLE_BOOK (NVFP4, 64, tm_kvalues_fp4)

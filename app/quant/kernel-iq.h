@@ -30,7 +30,7 @@ signed_4_4 (const guint8 *first, const guint8 *second, guint8 signs, gint8 *leve
  *        bits 7l … 7l+6 signs7 of the l-th eight, bits 28-31 sc */
 #define IQ2_XXS_BYTES 66
 static inline void
-IQ2_XXS_levels (const guint8 *b, gint8 *level)
+IQ2_XXS_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint g = 0; g < 8; g++)
     {
@@ -43,14 +43,14 @@ IQ2_XXS_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-IQ2_XXS_codes (const guint8 *b, guint16 *code)
+IQ2_XXS_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint i = 0; i < 32; i++)
     code[i] = b[2 + 8 * (i >> 2) + (i & 3)];
 }
 
 static inline void
-IQ2_XXS_scales (const guint8 *b, float *scale)
+IQ2_XXS_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = tm_load_f16 (b);
 
@@ -64,7 +64,7 @@ IQ2_XXS_scales (const guint8 *b, float *scale)
  *   66  scales[8]: sub-block s = e>>4: sc = low (s even) or high nibble of byte s>>1 */
 #define IQ2_XS_BYTES 74
 static inline void
-IQ2_XS_levels (const guint8 *b, gint8 *level)
+IQ2_XS_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint g = 0; g < 32; g++)
     {
@@ -75,7 +75,7 @@ IQ2_XS_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-IQ2_XS_codes (const guint8 *b, guint16 *code)
+IQ2_XS_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint g = 0; g < 32; g++)
     code[g] = tm_load_u16 (b + 2 + 2 * g) & 511;
@@ -91,7 +91,7 @@ nibble_scales_16 (const guint8 *b, const guint8 *scales, float *scale)
 }
 
 static inline void
-IQ2_XS_scales (const guint8 *b, float *scale)
+IQ2_XS_scales (const guint8 *restrict b, float *restrict scale)
 {
   nibble_scales_16 (b, b + 66, scale);
 }
@@ -110,21 +110,21 @@ IQ2_S_index (const guint8 *b, guint g)
 }
 
 static inline void
-IQ2_S_levels (const guint8 *b, gint8 *level)
+IQ2_S_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint g = 0; g < 32; g++)
     signed_8 (tm_iq2s_grid[IQ2_S_index (b, g)], b[34 + g], level + 8 * g);
 }
 
 static inline void
-IQ2_S_codes (const guint8 *b, guint16 *code)
+IQ2_S_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint g = 0; g < 32; g++)
     code[g] = (guint16) IQ2_S_index (b, g);
 }
 
 static inline void
-IQ2_S_scales (const guint8 *b, float *scale)
+IQ2_S_scales (const guint8 *restrict b, float *restrict scale)
 {
   nibble_scales_16 (b, b + 74, scale);
 }
@@ -135,7 +135,7 @@ IQ2_S_scales (const guint8 *b, float *scale)
  *   66  eight 32-bit words, one per 32 elements: bits 7l … 7l+6 signs7 of the l-th eight, bits 28-31 sc */
 #define IQ3_XXS_BYTES 98
 static inline void
-IQ3_XXS_levels (const guint8 *b, gint8 *level)
+IQ3_XXS_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint g = 0; g < 8; g++)
     {
@@ -152,14 +152,14 @@ IQ3_XXS_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-IQ3_XXS_codes (const guint8 *b, guint16 *code)
+IQ3_XXS_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint i = 0; i < 64; i++)
     code[i] = b[2 + i];
 }
 
 static inline void
-IQ3_XXS_scales (const guint8 *b, float *scale)
+IQ3_XXS_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = tm_load_f16 (b);
 
@@ -181,7 +181,7 @@ IQ3_S_index (const guint8 *b, guint g)
 }
 
 static inline void
-IQ3_S_levels (const guint8 *b, gint8 *level)
+IQ3_S_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint g = 0; g < 32; g++)
     signed_4_4 (tm_iq3s_grid[IQ3_S_index (b, 2 * g)], tm_iq3s_grid[IQ3_S_index (b, 2 * g + 1)], b[74 + g],
@@ -189,14 +189,14 @@ IQ3_S_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-IQ3_S_codes (const guint8 *b, guint16 *code)
+IQ3_S_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint g = 0; g < 64; g++)
     code[g] = (guint16) IQ3_S_index (b, g);
 }
 
 static inline void
-IQ3_S_scales (const guint8 *b, float *scale)
+IQ3_S_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = tm_load_f16 (b);
 
@@ -217,21 +217,21 @@ IQ1_S_index (const guint8 *b, guint g)
 }
 
 static inline void
-IQ1_S_levels (const guint8 *b, gint8 *level)
+IQ1_S_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint g = 0; g < 32; g++)
     memcpy (level + 8 * g, tm_iq1s_grid[IQ1_S_index (b, g)], 8);
 }
 
 static inline void
-IQ1_S_codes (const guint8 *b, guint16 *code)
+IQ1_S_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint g = 0; g < 32; g++)
     code[g] = (guint16) IQ1_S_index (b, g);
 }
 
 static inline void
-IQ1_S_scales (const guint8 *b, float *scale)
+IQ1_S_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = tm_load_f16 (b);
 
@@ -240,7 +240,7 @@ IQ1_S_scales (const guint8 *b, float *scale)
 }
 
 static inline void
-IQ1_S_offsets (const guint8 *b, float *offset)
+IQ1_S_offsets (const guint8 *restrict b, float *restrict offset)
 {
   for (guint g = 0; g < 8; g++)
     offset[g] = b[34 + 2 * g + 1] & 0x80 ? -0.125f : 0.125f;
@@ -280,21 +280,21 @@ IQ1_M_scale_code (const guint8 *b, guint s)
 }
 
 static inline void
-IQ1_M_levels (const guint8 *b, gint8 *level)
+IQ1_M_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint g = 0; g < 32; g++)
     memcpy (level + 8 * g, tm_iq1s_grid[IQ1_M_index (b, g)], 8);
 }
 
 static inline void
-IQ1_M_codes (const guint8 *b, guint16 *code)
+IQ1_M_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint g = 0; g < 32; g++)
     code[g] = (guint16) IQ1_M_index (b, g);
 }
 
 static inline void
-IQ1_M_scales (const guint8 *b, float *scale)
+IQ1_M_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = IQ1_M_d (b);
 
@@ -303,7 +303,7 @@ IQ1_M_scales (const guint8 *b, float *scale)
 }
 
 static inline void
-IQ1_M_offsets (const guint8 *b, float *offset)
+IQ1_M_offsets (const guint8 *restrict b, float *restrict offset)
 {
   for (guint g = 0; g < 32; g++)
     offset[g] = IQ1_M_high (b, g) & 8 ? -0.125f : 0.125f;

@@ -9,7 +9,7 @@
  *   80  fp16 d    82  fp16 dmin */
 #define Q2_K_BYTES 84
 static inline void
-Q2_K_levels (const guint8 *b, gint8 *level)
+Q2_K_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint half = 0; half < 2; half++)
     for (guint plane = 0; plane < 4; plane++)
@@ -18,7 +18,7 @@ Q2_K_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-Q2_K_scales (const guint8 *b, float *scale)
+Q2_K_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = tm_load_f16 (b + 80);
 
@@ -27,7 +27,7 @@ Q2_K_scales (const guint8 *b, float *scale)
 }
 
 static inline void
-Q2_K_offsets (const guint8 *b, float *offset)
+Q2_K_offsets (const guint8 *restrict b, float *restrict offset)
 {
   float dmin = tm_load_f16 (b + 82);
 
@@ -51,7 +51,7 @@ Q3_K_scale_code (const guint8 *p, guint s)
 }
 
 static inline void
-Q3_K_levels (const guint8 *b, gint8 *level)
+Q3_K_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint half = 0; half < 2; half++)
     for (guint plane = 0; plane < 4; plane++)
@@ -64,7 +64,7 @@ Q3_K_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-Q3_K_scales (const guint8 *b, float *scale)
+Q3_K_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = tm_load_f16 (b + 108);
 
@@ -92,14 +92,14 @@ Q4_K_min_code (const guint8 *p, guint s)
 }
 
 static inline void
-Q4_K_levels (const guint8 *b, gint8 *level)
+Q4_K_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint run = 0; run < 4; run++)
     SPLIT_NIBBLES (b + 16 + 32 * run, 32, level + 64 * run);
 }
 
 static inline void
-Q4_K_scales (const guint8 *b, float *scale)
+Q4_K_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = tm_load_f16 (b);
 
@@ -108,7 +108,7 @@ Q4_K_scales (const guint8 *b, float *scale)
 }
 
 static inline void
-Q4_K_offsets (const guint8 *b, float *offset)
+Q4_K_offsets (const guint8 *restrict b, float *restrict offset)
 {
   float dmin = tm_load_f16 (b + 2);
 
@@ -122,7 +122,7 @@ Q4_K_offsets (const guint8 *b, float *offset)
  *   48  qs[128], nibble planes, low four bits */
 #define Q5_K_BYTES 176
 static inline void
-Q5_K_levels (const guint8 *b, gint8 *level)
+Q5_K_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint run = 0; run < 4; run++)
     for (guint j = 0; j < 32; j++)
@@ -144,7 +144,7 @@ Q5_K_levels (const guint8 *b, gint8 *level)
  *   208  fp16 d */
 #define Q6_K_BYTES 210
 static inline void
-Q6_K_levels (const guint8 *b, gint8 *level)
+Q6_K_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint half = 0; half < 2; half++)
     {
@@ -162,7 +162,7 @@ Q6_K_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-Q6_K_scales (const guint8 *b, float *scale)
+Q6_K_scales (const guint8 *restrict b, float *restrict scale)
 {
   float d = tm_load_f16 (b + 208);
 

@@ -5,7 +5,7 @@
  *   2  qs[16]: byte j = element j (bits 0-3), element 16+j (bits 4-7) */
 #define Q4_0_BYTES 18
 static inline void
-Q4_0_levels (const guint8 *b, gint8 *level)
+Q4_0_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint j = 0; j < 16; j++)
     {
@@ -15,7 +15,7 @@ Q4_0_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-Q4_0_scales (const guint8 *b, float *scale)
+Q4_0_scales (const guint8 *restrict b, float *restrict scale)
 {
   scale[0] = tm_load_f16 (b);
 }
@@ -24,29 +24,31 @@ Q4_0_scales (const guint8 *b, float *scale)
  *   0  fp16 d    2  fp16 m    4  qs[16], nibbles as Q4_0 */
 #define Q4_1_BYTES 20
 static inline void
-Q4_1_levels (const guint8 *b, gint8 *level)
+Q4_1_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   SPLIT_NIBBLES (b + 4, 16, level);
 }
 
 #define Q4_1_scales Q4_0_scales
 static inline void
-Q4_1_offsets (const guint8 *b, float *offset)
+Q4_1_offsets (const guint8 *restrict b, float *restrict offset)
 {
   offset[0] = tm_load_f16 (b + 2);
 }
 
-/* The fifth bits: bit e&7 of byte e>>3 of qh belongs to element e and counts 16. */
+/* Low nibbles of sixteen bytes, then high ones, eight elements at a time, with a number 0 … 255 added to those whose
+ * fifth bit is `when`: bit e&7 of byte e>>3 of qh belongs to element e. */
 static inline void
-add_fifth_bits (const guint8 *qh, gint8 *level)
+split_with_fifth_bits (const guint8 *restrict qs, const guint8 *restrict qh, guint8 when, guint64 add,
+                       gint8 *restrict level)
 {
   for (guint i = 0; i < 4; i++)
     {
-      guint64 low, high = expand_bits (qh[i]) << 4;
+      guint64 q;
 
-      memcpy (&low, level + 8 * i, 8);
-      low |= high;
-      memcpy (level + 8 * i, &low, 8);
+      memcpy (&q, qs + 8 * (i & 1), 8);
+      q = (q >> (i < 2 ? 0 : 4) & 0x0F0F0F0F0F0F0F0Fu) | expand_bits (qh[i] ^ when) * add;
+      memcpy (level + 8 * i, &q, 8);
     }
 }
 
@@ -56,12 +58,10 @@ add_fifth_bits (const guint8 *qh, gint8 *level)
  *   6  qs[16], low four bits, nibbles as Q4_0 */
 #define Q5_0_BYTES 22
 static inline void
-Q5_0_levels (const guint8 *b, gint8 *level)
+Q5_0_levels (const guint8 *restrict b, gint8 *restrict level)
 {
-  SPLIT_NIBBLES (b + 6, 16, level);
-  add_fifth_bits (b + 2, level);
-  for (guint e = 0; e < 32; e++)
-    level[e] = (gint8) (level[e] - 16);
+  /* With a fifth bit the level is the low four bits, without it 16 less: the sign is extended. */
+  split_with_fifth_bits (b + 6, b + 2, 0xFF, 0xF0, level);
 }
 
 #define Q5_0_scales Q4_0_scales
@@ -70,10 +70,9 @@ Q5_0_levels (const guint8 *b, gint8 *level)
  *   0  fp16 d    2  fp16 m    4  qh[4] as Q5_0    8  qs[16] as Q5_0 */
 #define Q5_1_BYTES 24
 static inline void
-Q5_1_levels (const guint8 *b, gint8 *level)
+Q5_1_levels (const guint8 *restrict b, gint8 *restrict level)
 {
-  SPLIT_NIBBLES (b + 8, 16, level);
-  add_fifth_bits (b + 4, level);
+  split_with_fifth_bits (b + 8, b + 4, 0, 0x10, level);
 }
 
 #define Q5_1_scales Q4_0_scales
@@ -83,7 +82,7 @@ Q5_1_levels (const guint8 *b, gint8 *level)
  *   0  fp16 d    2  int8 qs[32] */
 #define Q8_0_BYTES 34
 static inline void
-Q8_0_levels (const guint8 *b, gint8 *level)
+Q8_0_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   memcpy (level, b + 2, 32);
 }
@@ -94,7 +93,7 @@ Q8_0_levels (const guint8 *b, gint8 *level)
  *   0  fp16 d    2  fp16 s (d × sum of qs, not needed)    4  int8 qs[32] */
 #define Q8_1_BYTES 36
 static inline void
-Q8_1_levels (const guint8 *b, gint8 *level)
+Q8_1_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   memcpy (level, b + 4, 32);
 }
@@ -105,13 +104,13 @@ Q8_1_levels (const guint8 *b, gint8 *level)
  *   0  float d    4  int8 qs[256]    260  int16 bsums[16] (not needed) */
 #define Q8_K_BYTES 292
 static inline void
-Q8_K_levels (const guint8 *b, gint8 *level)
+Q8_K_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   memcpy (level, b + 4, 256);
 }
 
 static inline void
-Q8_K_scales (const guint8 *b, float *scale)
+Q8_K_scales (const guint8 *restrict b, float *restrict scale)
 {
   scale[0] = tm_load_f32 (b);
 }
@@ -120,20 +119,19 @@ Q8_K_scales (const guint8 *b, float *scale)
  *   0  fp16 d    2  qs[16]: bit e&7 of byte e>>3 = element e */
 #define Q1_0_BYTES 18
 static inline void
-Q1_0_levels (const guint8 *b, gint8 *level)
+Q1_0_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint i = 0; i < 16; i++)
     {
-      guint64 bits = expand_bits (b[2 + i]);
+      /* 1 where the bit is set, else all bits: −1 */
+      guint64 x = expand_bits (b[2 + i]) | expand_bits ((guint8) ~b[2 + i]) * 0xFF;
 
-      memcpy (level + 8 * i, &bits, 8);
+      memcpy (level + 8 * i, &x, 8);
     }
-  for (guint e = 0; e < 128; e++)
-    level[e] = (gint8) (2 * level[e] - 1);
 }
 
 static inline void
-Q1_0_codes (const guint8 *b, guint16 *code)
+Q1_0_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint e = 0; e < 128; e++)
     code[e] = (b[2 + (e >> 3)] >> (e & 7)) & 1;
@@ -145,11 +143,16 @@ Q1_0_codes (const guint8 *b, guint16 *code)
  *   0  fp16 d    2  qs[16]: bits 2(e&3) … +1 of byte e>>2 = element e (four neighbours a byte) */
 #define Q2_0_BYTES 18
 static inline void
-Q2_0_levels (const guint8 *b, gint8 *level)
+Q2_0_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint j = 0; j < 16; j++)
-    for (guint k = 0; k < 4; k++)
-      level[4 * j + k] = (gint8) (((b[2 + j] >> (2 * k)) & 3) - 1);
+    {
+      /* Field k moves by 6k to the low end of byte k; then 1 less in every byte, nothing borrowed. */
+      guint32 q = b[2 + j], x = (q | q << 6 | q << 12 | q << 18) & 0x03030303u;
+
+      x = GUINT32_TO_LE (((x | 0x80808080u) - 0x01010101u) ^ 0x80808080u);
+      memcpy (level + 4 * j, &x, 4);
+    }
 }
 
 #define Q2_0_scales Q4_0_scales
@@ -169,7 +172,7 @@ trit (guint8 byte, guint power)
 }
 
 static inline void
-TQ1_0_levels (const guint8 *b, gint8 *level)
+TQ1_0_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   static const guint8 power[5] = { 1, 3, 9, 27, 81 };
 
@@ -185,7 +188,7 @@ TQ1_0_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-TQ1_0_scales (const guint8 *b, float *scale)
+TQ1_0_scales (const guint8 *restrict b, float *restrict scale)
 {
   scale[0] = tm_load_f16 (b + 52);
 }
@@ -195,7 +198,7 @@ TQ1_0_scales (const guint8 *b, float *scale)
  *   64  fp16 d */
 #define TQ2_0_BYTES 66
 static inline void
-TQ2_0_levels (const guint8 *b, gint8 *level)
+TQ2_0_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint half = 0; half < 2; half++)
     for (guint plane = 0; plane < 4; plane++)
@@ -204,7 +207,7 @@ TQ2_0_levels (const guint8 *b, gint8 *level)
 }
 
 static inline void
-TQ2_0_scales (const guint8 *b, float *scale)
+TQ2_0_scales (const guint8 *restrict b, float *restrict scale)
 {
   scale[0] = tm_load_f16 (b + 64);
 }

@@ -15,7 +15,7 @@ typedef struct
 typedef struct
 {
   TmBlockKernels block[TM_N_DTYPES];
-  TmRowKernel f16, bf16;
+  TmRowKernel row[TM_N_DTYPES]; /* float8 go through tables instead */
 } TmKernels;
 
 extern const TmKernels tm_kernels_portable;

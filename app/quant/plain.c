@@ -111,71 +111,11 @@ TABLE_ROW (e5m2_row, TABLE_E5M2)
 TABLE_ROW (e5m2fnuz_row, TABLE_E5M2FNUZ)
 TABLE_ROW (e8m0_row, TABLE_E8M0)
 
-#define NUMBER_ROW(name, type, load) \
-  static void name (const guint8 *packed, gsize n, float *out) \
-  { \
-    for (gsize i = 0; i < n; i++) \
-      out[i] = (float) (type) load (packed + i * sizeof (type)); \
-  }
-
-#define LOAD_BYTE(p) (*(p))
-#define LOAD_F64(p) tm_double_from_bits (tm_load_u64 (p))
-NUMBER_ROW (f64_row, double, LOAD_F64)
-NUMBER_ROW (i64_row, gint64, tm_load_u64)
-NUMBER_ROW (u64_row, guint64, tm_load_u64)
-NUMBER_ROW (i32_row, gint32, tm_load_u32)
-NUMBER_ROW (u32_row, guint32, tm_load_u32)
-NUMBER_ROW (i16_row, gint16, tm_load_u16)
-NUMBER_ROW (u16_row, guint16, tm_load_u16)
-NUMBER_ROW (i8_row, gint8, LOAD_BYTE)
-NUMBER_ROW (u8_row, guint8, LOAD_BYTE)
-
-static void
-f32_row (const guint8 *packed, gsize n, float *out)
-{
-#if G_BYTE_ORDER == G_LITTLE_ENDIAN
-  memcpy (out, packed, n * sizeof *out);
-#else
-  for (gsize i = 0; i < n; i++)
-    out[i] = tm_load_f32 (packed + 4 * i);
-#endif
-}
-
-static void
-bool_row (const guint8 *packed, gsize n, float *out)
-{
-  for (gsize i = 0; i < n; i++)
-    out[i] = packed[i] != 0;
-}
-
-/* The real part stands for a complex number where one number is asked for. */
-static void
-c64_row (const guint8 *packed, gsize n, float *out)
-{
-  for (gsize i = 0; i < n; i++)
-    out[i] = tm_load_f32 (packed + 8 * i);
-}
-
-static void
-c128_row (const guint8 *packed, gsize n, float *out)
-{
-  for (gsize i = 0; i < n; i++)
-    out[i] = (float) LOAD_F64 (packed + 16 * i);
-}
-
 static TmRowKernel
 row_kernel (TmDtype dtype, const TmKernels *kernels)
 {
   switch ((gint) dtype)
     {
-    case TM_DTYPE_F64:
-      return f64_row;
-    case TM_DTYPE_F32:
-      return f32_row;
-    case TM_DTYPE_F16:
-      return kernels->f16;
-    case TM_DTYPE_BF16:
-      return kernels->bf16;
     case TM_DTYPE_F8_E4M3:
       return e4m3_row;
     case TM_DTYPE_F8_E4M3FNUZ:
@@ -186,30 +126,8 @@ row_kernel (TmDtype dtype, const TmKernels *kernels)
       return e5m2fnuz_row;
     case TM_DTYPE_F8_E8M0:
       return e8m0_row;
-    case TM_DTYPE_I64:
-      return i64_row;
-    case TM_DTYPE_U64:
-      return u64_row;
-    case TM_DTYPE_I32:
-      return i32_row;
-    case TM_DTYPE_U32:
-      return u32_row;
-    case TM_DTYPE_I16:
-      return i16_row;
-    case TM_DTYPE_U16:
-      return u16_row;
-    case TM_DTYPE_I8:
-      return i8_row;
-    case TM_DTYPE_U8:
-      return u8_row;
-    case TM_DTYPE_BOOL:
-      return bool_row;
-    case TM_DTYPE_C64:
-      return c64_row;
-    case TM_DTYPE_C128:
-      return c128_row;
     default:
-      return NULL;
+      return (guint) dtype < TM_N_DTYPES ? kernels->row[dtype] : NULL;
     }
 }
 
@@ -324,6 +242,15 @@ unpack_values (const TmTensor *tensor, guint64 first, gsize n, const guint8 *pac
       }
 }
 
+/* Little-endian numbers to the host's order, in place. */
+static void
+to_host (TmDtype dtype, guint8 *p, gsize n_bytes)
+{
+#if G_BYTE_ORDER != G_LITTLE_ENDIAN
+  swap_bytes (p, n_bytes, swap_unit (dtype));
+#endif
+}
+
 static gboolean
 values (const TmTensor *tensor, guint64 first, gsize count, float *out, GError **error)
 {
@@ -334,7 +261,7 @@ values (const TmTensor *tensor, guint64 first, gsize count, float *out, GError *
     {
       if (!read_elements (tensor, first, count, (guint8 *) out, error))
         return FALSE;
-      f32_row ((const guint8 *) out, G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0 : count, out);
+      to_host (TM_DTYPE_F32, (guint8 *) out, count * sizeof *out);
       return TRUE;
     }
   while (count > 0)
@@ -349,15 +276,6 @@ values (const TmTensor *tensor, guint64 first, gsize count, float *out, GError *
       count -= n;
     }
   return TRUE;
-}
-
-/* Little-endian numbers to the host's order, in place. */
-static void
-to_host (TmDtype dtype, guint8 *p, gsize n_bytes)
-{
-#if G_BYTE_ORDER != G_LITTLE_ENDIAN
-  swap_bytes (p, n_bytes, swap_unit (dtype));
-#endif
 }
 
 static gboolean
