@@ -260,6 +260,12 @@ tm_format_narrow_float (char buffer[TM_NUMBER_SIZE], float value, guint signific
 
   if (is_special ((double) value) || significant_bits == 0 || significant_bits >= 24)
     return tm_format_float32 (buffer, value);
+  /* A whole number is as short when it is told exactly: 448, not 450. */
+  if (magnitude < 16777216 && magnitude == floor (magnitude))
+    {
+      g_snprintf (buffer, TM_NUMBER_SIZE, "%d", (gint) value);
+      return buffer;
+    }
   power_of_two = frexp (magnitude, &exponent) == 0.5;
   exponent -= (gint) significant_bits;
   /* binary16 and bfloat16 have one significand length each, so their least subnormal is known too. */

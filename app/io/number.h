@@ -12,7 +12,8 @@ G_BEGIN_DECLS
 char *tm_format_float32 (char buffer[TM_NUMBER_SIZE], float value);
 char *tm_format_float64 (char buffer[TM_NUMBER_SIZE], double value);
 /* Fewest digits that read back to the same number of a narrower float, given by its significant bits and the float32 it
- * decodes to (F16: 11, BF16: 8, F8_E4M3: 4, F8_E5M2: 3 …): shortest decimal closer to value than to its neighbours. */
+ * decodes to (F16: 11, BF16: 8, F8_E4M3: 4, F8_E5M2: 3 …): shortest decimal closer to value than to its neighbours;
+ * whole numbers below 2^24 exactly ("448"). */
 char *tm_format_narrow_float (char buffer[TM_NUMBER_SIZE], float value, guint significant_bits);
 /* The exact decimal expansion of a double (finite): for "exact value" on hover. (transfer full) */
 char *tm_format_exact (double value);
