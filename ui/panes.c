@@ -288,12 +288,11 @@ on_scrim_pressed (GtkGestureClick *click, int n_press, double x, double y, TmPan
   tm_panes_set_shown (self, TM_SIDE_END, FALSE);
 }
 
+/* Before what has the focus: while a panel lies over the canvas, Escape is for the panel. */
 static gboolean
-on_escape (GtkWidget *widget, GVariant *arguments, gpointer data)
+on_key (GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state, TmPanes *self)
 {
-  TmPanes *self = TM_PANES (widget);
-
-  if (!self->narrow || !(self->side[0].slid_in || self->side[1].slid_in))
+  if (key != GDK_KEY_Escape || !self->narrow || !(self->side[0].slid_in || self->side[1].slid_in))
     return FALSE;
   on_scrim_pressed (NULL, 1, 0, 0, self);
   return TRUE;
@@ -328,7 +327,6 @@ tm_panes_class_init (TmPanesClass *klass)
   widget_class->size_allocate = tm_panes_size_allocate;
   gtk_widget_class_set_css_name (widget_class, "tm-panes");
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_GROUP);
-  gtk_widget_class_add_binding (widget_class, GDK_KEY_Escape, 0, on_escape, NULL);
   changed_signal = g_signal_new ("changed", TM_TYPE_PANES, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
@@ -357,6 +355,12 @@ tm_panes_init (TmPanes *self)
   self->scrim = g_object_new (GTK_TYPE_BOX, "css-name", "scrim", NULL);
   g_signal_connect (click, "pressed", G_CALLBACK (on_scrim_pressed), self);
   gtk_widget_add_controller (self->scrim, GTK_EVENT_CONTROLLER (click));
+
+  GtkEventController *keys = gtk_event_controller_key_new ();
+
+  gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
+  g_signal_connect (keys, "key-pressed", G_CALLBACK (on_key), self);
+  gtk_widget_add_controller (GTK_WIDGET (self), keys);
 }
 
 GtkWidget *

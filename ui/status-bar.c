@@ -23,7 +23,7 @@ struct _TmStatusBar
   TmDocument *document;
   TmJobs *jobs;
   TmHoverText *hover;
-  char *message;
+  char *message, *note;
   guint pulse;
   gboolean narrow;
 };
@@ -38,11 +38,23 @@ show_text (TmStatusBar *self, const char *text)
 }
 
 static void
+show_message (TmStatusBar *self)
+{
+  g_autofree char *text = g_strconcat (self->message ? self->message : "", self->message && self->note ? " · " : "",
+                                       self->note ? self->note : "", NULL);
+
+  show_text (self, text);
+}
+
+static void
 on_hover_text (const char *text, gpointer data)
 {
   TmStatusBar *self = data;
 
-  show_text (self, text ? text : self->message);
+  if (text)
+    show_text (self, text);
+  else
+    show_message (self);
 }
 
 void
@@ -50,7 +62,15 @@ tm_status_bar_set_message (TmStatusBar *self, const char *message)
 {
   g_free (self->message);
   self->message = g_strdup (message);
-  show_text (self, message);
+  show_message (self);
+}
+
+void
+tm_status_bar_set_note (TmStatusBar *self, const char *note)
+{
+  g_free (self->note);
+  self->note = g_strdup (note);
+  show_message (self);
 }
 
 static gboolean
@@ -88,15 +108,13 @@ on_model (TmStatusBar *self)
 {
   TmModel *model = tm_document_get_model (self->document);
   guint n = model ? model->problems->len : 0;
-  g_autofree char *label = NULL;
+  g_autofree char *label = NULL, *name = g_strdup_printf (n == 1 ? "%u problem" : "%u problems", n);
 
   tm_problems_set_model (self->problems_list, model);
   gtk_widget_set_visible (GTK_WIDGET (self->problems), model != NULL);
-  if (self->narrow)
-    label = g_strdup_printf ("%u", n);
-  else
-    label = g_strdup_printf (n == 1 ? "%u problem" : "%u problems", n);
+  label = self->narrow ? g_strdup_printf ("%u", n) : g_strdup (name);
   gtk_label_set_text (self->problems_label, label);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->problems), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
   if (n)
     gtk_widget_add_css_class (GTK_WIDGET (self->problems), "some");
   else
@@ -140,6 +158,7 @@ tm_status_bar_dispose (GObject *object)
   g_clear_object (&self->document);
   g_clear_object (&self->jobs);
   g_clear_pointer (&self->message, g_free);
+  g_clear_pointer (&self->note, g_free);
   g_clear_pointer (&self->box, gtk_widget_unparent);
   G_OBJECT_CLASS (tm_status_bar_parent_class)->dispose (object);
 }

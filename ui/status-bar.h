@@ -11,6 +11,8 @@ G_DECLARE_FINAL_TYPE (TmStatusBar, tm_status_bar, TM, STATUS_BAR, GtkWidget)
 
 GtkWidget *tm_status_bar_new (TmDocument *document, TmJobs *jobs);
 void tm_status_bar_set_message (TmStatusBar *bar, const char *message);
+/* Stands behind every message; NULL for none: what is worth knowing as long as it is so. */
+void tm_status_bar_set_note (TmStatusBar *bar, const char *note);
 void tm_status_bar_set_narrow (TmStatusBar *bar, gboolean narrow);
 void tm_status_bar_show_problems (TmStatusBar *bar);
 

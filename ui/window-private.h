@@ -40,6 +40,7 @@ struct _TmWindow
 
   guint opening; /* models on their way into this window */
   gboolean narrow;
+  guint naming; /* idle */
 };
 
 void tm_window_install_actions (TmWindow *window);

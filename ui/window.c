@@ -1,6 +1,7 @@
 #include "ui/window-private.h"
 
 #include "io/text.h"
+#include "ui/accessible.h"
 #include "ui/icon.h"
 #include "ui/keys.h"
 #include "ui/settings.h"
@@ -53,6 +54,25 @@ on_view_changed (TmWindow *self)
   gtk_label_set_text (GTK_LABEL (self->overlay_label), label);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->overlay_button), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
   tm_window_update_actions (self);
+}
+
+/* The inspector makes its pages anew; their parts get names when the work is done. */
+static gboolean
+name_new_parts (gpointer data)
+{
+  TmWindow *self = data;
+
+  self->naming = 0;
+  tm_accessible_name_parts (self->inspector);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+on_selection_changed (TmWindow *self)
+{
+  tm_window_update_actions (self);
+  if (!self->naming)
+    self->naming = g_idle_add_full (G_PRIORITY_LOW, name_new_parts, self, NULL);
 }
 
 static void
@@ -108,10 +128,9 @@ static void
 on_renderer_changed (TmWindow *self, const char *name, const char *why)
 {
   g_autofree char *shown = why ? tm_text_escape (why, -1) : NULL;
-  g_autofree char *message = shown ? g_strdup_printf ("Painting with the %s painter: %s", name, shown) : NULL;
+  g_autofree char *note = shown ? g_strdup_printf ("painted by the %s, %s", name, shown) : NULL;
 
-  if (message)
-    tm_status_bar_set_message (self->status_bar, message);
+  tm_status_bar_set_note (self->status_bar, note);
 }
 
 static void
@@ -153,6 +172,7 @@ tm_window_dispose (GObject *object)
   if (self->appearance)
     g_signal_handlers_disconnect_by_data (self->appearance, self);
   g_clear_object (&self->appearance);
+  g_clear_handle_id (&self->naming, g_source_remove);
   G_OBJECT_CLASS (tm_window_parent_class)->dispose (object);
   /* After the widgets: they leave the document in their own dispose. */
   g_clear_object (&self->jobs);
@@ -215,8 +235,8 @@ build (TmWindow *self, TmRenderer renderer)
   tm_panes_set_width (self->panes, TM_SIDE_END, tm_settings_get_int ("window", "inspector-width", 320));
   gtk_window_set_default_size (GTK_WINDOW (self), MAX (tm_settings_get_int ("window", "width", 1440), 360),
                                MAX (tm_settings_get_int ("window", "height", 900), 300));
-  gtk_stack_add_named (self->stack, GTK_WIDGET (self->empty_page), "empty");
-  gtk_stack_add_named (self->stack, GTK_WIDGET (self->panes), "model");
+  gtk_stack_add_titled (self->stack, GTK_WIDGET (self->empty_page), "empty", "No model");
+  gtk_stack_add_titled (self->stack, GTK_WIDGET (self->panes), "model", "Model");
   gtk_box_append (GTK_BOX (self->content), GTK_WIDGET (self->status_bar));
   gtk_overlay_add_overlay (self->over, self->palette);
   tm_window_install_drop (self);
@@ -237,7 +257,7 @@ tm_window_new (TmApplication *application)
 
   g_signal_connect_swapped (self->document, "model-changed", G_CALLBACK (on_model_changed), self);
   g_signal_connect_swapped (self->document, "view-changed", G_CALLBACK (on_view_changed), self);
-  g_signal_connect_swapped (self->document, "selection-changed", G_CALLBACK (tm_window_update_actions), self);
+  g_signal_connect_swapped (self->document, "selection-changed", G_CALLBACK (on_selection_changed), self);
   g_signal_connect_swapped (self->document, "history-changed", G_CALLBACK (tm_window_update_actions), self);
   g_signal_connect_swapped (self->document, "problem", G_CALLBACK (on_problem), self);
   g_signal_connect_swapped (self->appearance, "changed", G_CALLBACK (on_appearance), self);
@@ -247,6 +267,9 @@ tm_window_new (TmApplication *application)
   on_view_changed (self);
   tm_status_bar_set_message (self->status_bar, "Ctrl+K finds everything · F1 glossary · Ctrl+? shortcuts");
   tm_window_refresh_recent (self);
+  tm_accessible_name_parts (GTK_WIDGET (self));
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->canvas), GTK_ACCESSIBLE_PROPERTY_LABEL, "Canvas", -1);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->outliner), GTK_ACCESSIBLE_PROPERTY_LABEL, "Outliner", -1);
   return GTK_WIDGET (self);
 }
 
