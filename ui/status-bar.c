@@ -191,8 +191,10 @@ static void
 set_icon (GtkToggleButton *button, TmIconKind kind)
 {
   g_autoptr (GdkPaintable) icon = tm_icon_new (kind, 16);
+  GtkWidget *image = g_object_new (GTK_TYPE_IMAGE, "paintable", icon, "accessible-role",
+                                   GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL);
 
-  gtk_button_set_child (GTK_BUTTON (button), gtk_image_new_from_paintable (icon));
+  gtk_button_set_child (GTK_BUTTON (button), image);
 }
 
 static void

@@ -1,0 +1,22 @@
+#!/bin/bash
+# Starts, shows a model, quits: with OpenGL, with the CPU painter, and where there is no OpenGL at all. Silent throughout.
+. "$(dirname "$0")"/window.sh
+
+start; see frame Tensormorph; see label "Drop a model here"; see frame Tensormorph; see button "Open the sample"; quit; say "empty window"
+
+for renderer in gl cpu; do
+  start --renderer=$renderer "$SAMPLE"
+  see frame sample.gguf
+  see label "bits/weight"
+  see label "tensors read in"
+  quit; say "--renderer=$renderer"
+done
+
+GDK_DEBUG=gl-disable GDK_DISABLE=gl start "$SAMPLE"
+see frame sample.gguf
+see label "painted by the CPU"
+quit; say "no OpenGL: opened, and the status line says so"
+
+start
+see button "Open the sample"; press button "Open the sample"; see frame sample.gguf
+quit; say "the sample opens from the empty window"
