@@ -23,7 +23,7 @@ struct _TmWindow
   GtkWidget *title, *subtitle;
   GtkMenuButton *open_button, *overlay_button, *menu_button;
   GtkToggleButton *boundaries_button;
-  GtkWidget *open_label, *overlay_label, *boundaries_label;
+  GtkWidget *open_label, *overlay_label, *boundaries_label, *open_arrow, *overlay_arrow;
   GtkImage *overlay_icon, *boundaries_icon;
   TmBanner *banner;
   GtkOverlay *over;

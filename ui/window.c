@@ -94,6 +94,8 @@ set_narrow (TmWindow *self, gboolean narrow)
   gtk_widget_set_visible (self->open_label, !narrow);
   gtk_widget_set_visible (self->overlay_label, !narrow);
   gtk_widget_set_visible (self->boundaries_label, !narrow);
+  gtk_widget_set_visible (self->open_arrow, !narrow);
+  gtk_widget_set_visible (self->overlay_arrow, !narrow);
   tm_status_bar_set_narrow (self->status_bar, narrow);
   if (narrow)
     gtk_widget_add_css_class (GTK_WIDGET (self), "narrow");
@@ -198,6 +200,8 @@ tm_window_class_init (TmWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TmWindow, open_label);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, overlay_label);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, boundaries_label);
+  gtk_widget_class_bind_template_child (widget_class, TmWindow, open_arrow);
+  gtk_widget_class_bind_template_child (widget_class, TmWindow, overlay_arrow);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, overlay_icon);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, boundaries_icon);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, banner);

@@ -69,6 +69,7 @@ unusable (void)
 {
   g_autofree char *file = g_build_filename (g_get_user_config_dir (), "tensormorph", "settings.ini", NULL);
 
+  tm_settings_set_int ("a", "n", 5); /* makes the folder */
   g_assert_true (g_file_set_contents (file, "\xff not a key file [", -1, NULL));
   g_assert_cmpint (tm_settings_get_int ("a", "n", 3), ==, 3);
   tm_settings_set_int ("a", "n", 4);

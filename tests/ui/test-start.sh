@@ -12,7 +12,7 @@ for renderer in gl cpu; do
   quit; say "--renderer=$renderer"
 done
 
-GDK_DEBUG=gl-disable GDK_DISABLE=gl start "$SAMPLE"
+GSK_RENDERER=cairo GDK_DEBUG=gl-disable GDK_DISABLE=gl start "$SAMPLE"
 see frame sample.gguf
 see label "painted by the CPU"
 quit; say "no OpenGL: opened, and the status line says so"

@@ -2,13 +2,12 @@
 set -u
 here=$(dirname "${BASH_SOURCE[0]}")
 app= out=$RUN_GUI_DIR/out err=$RUN_GUI_DIR/err
-export G_DEBUG=fatal-warnings
 
 fail() { echo "FAILED: $*" >&2; [ -s "$err" ] && sed 's/^/stderr: /' "$err" >&2; dump >&2; exit 1; }
 say() { echo "ok: $*"; }
 dump() { "$here"/atspi-dump.py -w 5 tensormorph 2>&1; }
 # start ARGUMENT...: the program in the background
-start() { "$PROGRAM" "$@" >"$out" 2>"$err" & app=$!; }
+start() { G_DEBUG=fatal-warnings "$PROGRAM" "$@" >"$out" 2>"$err" & app=$!; }
 # see ROLE TEXT: wait until something with this text is there
 see() { "$here"/atspi-dump.py -w "${3:-30}" tensormorph --wait "$1" "$2" >/dev/null || fail "no $1 with “$2”"; }
 gone() { # gone ROLE TEXT: wait until nothing has this text
