@@ -60,8 +60,13 @@ add_granularities (GtkWidget *box, TmModel *model)
       g_autofree char *dtype = tm_text_escape (count->dtype != NULL ? count->dtype : "", -1);
       g_autofree char *key = dtype[0] != '\0' ? g_strdup_printf ("%s (%s)", what, dtype) : g_strdup (what);
       g_autofree char *value = g_strdup_printf (count->tensors == 1 ? "%u tensor" : "%u tensors", count->tensors);
-      GtkWidget *row = gtk_widget_get_parent (tm_card_add_row (card, key, value, NULL));
-      gtk_label_set_max_width_chars (GTK_LABEL (gtk_widget_get_first_child (row)), 30);
+      GtkWidget *number = tm_card_add_row (card, key, value, NULL);
+      GtkLabel *name = GTK_LABEL (gtk_widget_get_first_child (gtk_widget_get_parent (number)));
+      gtk_label_set_ellipsize (name, PANGO_ELLIPSIZE_NONE); /* the words are what this card is for: wrap, never cut */
+      gtk_label_set_wrap (name, TRUE);
+      gtk_label_set_wrap_mode (name, PANGO_WRAP_WORD_CHAR);
+      gtk_label_set_max_width_chars (name, 24);
+      gtk_label_set_wrap (GTK_LABEL (number), FALSE);
     }
 }
 

@@ -64,7 +64,7 @@ tm_card_add_row (GtkWidget *card, const char *key, const char *value, const char
   gtk_widget_add_css_class (row, "inspector-row");
   GtkWidget *name = gtk_label_new (key);
   gtk_label_set_xalign (GTK_LABEL (name), 0);
-  gtk_widget_set_valign (name, GTK_ALIGN_START);
+  gtk_widget_set_valign (name, GTK_ALIGN_BASELINE);
   gtk_label_set_ellipsize (GTK_LABEL (name), PANGO_ELLIPSIZE_MIDDLE);
   gtk_label_set_width_chars (GTK_LABEL (name), 9);
   gtk_label_set_max_width_chars (GTK_LABEL (name), 18);
@@ -75,6 +75,7 @@ tm_card_add_row (GtkWidget *card, const char *key, const char *value, const char
   gtk_label_set_xalign (GTK_LABEL (label), 1);
   gtk_label_set_justify (GTK_LABEL (label), GTK_JUSTIFY_RIGHT);
   gtk_widget_set_hexpand (label, TRUE);
+  gtk_widget_set_valign (label, GTK_ALIGN_BASELINE);
   gtk_widget_add_css_class (label, "monospace");
   gtk_widget_set_tooltip_text (label, tooltip);
 

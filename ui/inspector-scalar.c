@@ -29,8 +29,8 @@ format_group (const TmScalar *scalar)
                                   : g_strdup_printf ("rows %" G_GUINT64_FORMAT " … %" G_GUINT64_FORMAT, start[0], end[0] - 1);
       g_autofree char *columns
           = end[1] - start[1] == 1
-                ? g_strdup_printf ("column %" G_GUINT64_FORMAT, start[1])
-                : g_strdup_printf ("columns %" G_GUINT64_FORMAT " … %" G_GUINT64_FORMAT, start[1], end[1] - 1);
+                ? g_strdup_printf ("col %" G_GUINT64_FORMAT, start[1])
+                : g_strdup_printf ("cols %" G_GUINT64_FORMAT " … %" G_GUINT64_FORMAT, start[1], end[1] - 1);
       return g_strdup_printf ("%s · %s", rows, columns);
     }
   if (scalar->group_rank == 1)
@@ -138,8 +138,8 @@ add_quantized (GtkWidget *box, const TmTensor *tensor, const TmScalar *scalar, c
     {
       GtkWidget *card = tm_card_new (box, NULL);
       g_autofree char *text = numbers != NULL
-                                  ? g_strdup_printf ("value = %s\n      = %s\n      = %s", scalar->formula, numbers, value)
-                                  : g_strdup_printf ("value = %s\n      = %s", scalar->formula, value);
+                                  ? g_strdup_printf ("value = %s\n= %s\n= %s", scalar->formula, numbers, value)
+                                  : g_strdup_printf ("value = %s\n= %s", scalar->formula, value);
       tm_card_add_text (card, text, TRUE);
       if (scalar->has_exact)
         {
