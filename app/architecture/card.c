@@ -424,6 +424,12 @@ tm_plan_card_content (TmPlan *plan, TmModule *module, GHashTable *node_of_module
 
           for (end = i + 1; end < card.items->len && items[end].section == items[i].section;)
             end++;
+          if (end - i == card.items->len && (module->role == TM_MODULE_EXPERTS || card.items->len == 1))
+            {
+              content = make_section (plan, items[i].section, items + i, end - i); /* one of many alike: no word for it */
+              show_holders (&card, items + i, end - i, content, shown);
+              goto done;
+            }
           section = tm_plan_add_box (plan, TM_BOX_GROUP, make_section (plan, items[i].section, items + i, end - i),
                                      section_names[items[i].section], NULL);
           show_holders (&card, items + i, end - i, section, shown);
@@ -436,6 +442,7 @@ tm_plan_card_content (TmPlan *plan, TmModule *module, GHashTable *node_of_module
       content = tm_plan_row (plan, sections, n_sections, plan->padding, FALSE);
     }
 
+done:
   for (guint i = 0; i < card.items->len; i++)
     g_free (g_array_index (card.items, Item, i).name);
   g_array_unref (card.items);

@@ -1,10 +1,11 @@
 /* Outside the cards: stacks of cards, modules as boxes around what they hold, and the model itself: embeddings above its
- * blocks, norms and heads below them. What is too tall for that (a vocabulary of 128 256 rows) stands beside the stack. */
+ * blocks, norms and heads below them. What is tall (a vocabulary of 128 256 rows) stands beside the stack. */
 #include "architecture/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_CELL 8 /* tensors of one layer: weight, bias, running statistics, scales */
 #define FEW 4 /* numbered modules inside a card that do not fold and are fewer are drawn as part of it (T5's layer.0 … 2) */
 
 /* --- What is drawn how ------------------------------------------------------------------------------------------- */
@@ -171,7 +172,7 @@ find_order (const TmModule *module, const char *role, gboolean after_stack)
     case TM_MODULE_HEAD:
       return AFTER_HEAD;
     case TM_MODULE_CONVOLUTION:
-      return BEFORE;
+      return strstr (module->name, "out") != NULL ? AFTER : BEFORE;
     default:
       return g_strcmp0 (role, "rope") == 0 || !after_stack ? BEFORE : AFTER;
     }
@@ -213,7 +214,7 @@ list_parts (TmPlan *plan, TmModule *module, GHashTable *node_of_module, gboolean
   return parts;
 }
 
-/* Parts of one side of the stack: those no taller than it is wide in rows of its width, the others beside it. */
+/* Parts of one side of the stack: those that are low beside its width in rows above or below it, the others beside it. */
 static guint
 split_side (TmPlan *plan, const guint *nodes, guint n, gint64 width, guint *beside)
 {
@@ -221,7 +222,7 @@ split_side (TmPlan *plan, const guint *nodes, guint n, gint64 width, guint *besi
   guint n_low = 0, n_tall = 0;
 
   for (guint i = 0; i < n; i++)
-    if (tm_plan_node (plan, nodes[i])->height > width)
+    if (tm_plan_node (plan, nodes[i])->height > width / 2)
       tall[n_tall++] = nodes[i];
     else
       low[n_low++] = nodes[i];
@@ -283,6 +284,11 @@ arrange_group (TmPlan *plan, TmModule *module, GHashTable *node_of_module)
 
   if (any_stack)
     return arrange_around_stack (plan, parts);
+  /* the file's order, but embeddings first and heads last */
+  for (guint i = 0; i < parts->len; i++)
+    if (g_array_index (parts, Part, i).order != BEFORE_EMBEDDING && g_array_index (parts, Part, i).order != AFTER_HEAD)
+      g_array_index (parts, Part, i).order = STACK;
+  qsort (parts->data, parts->len, sizeof (Part), compare_parts);
   nodes = g_new (guint, MAX (parts->len, 1));
   for (guint i = 0; i < parts->len; i++)
     nodes[i] = g_array_index (parts, Part, i).node;
@@ -365,7 +371,7 @@ tm_plan_model (TmPlan *plan, GCancellable *cancellable)
         node = tm_plan_card_content (plan, module, node_of_module);
       else if (g_array_index (inside, guint8, i))
         continue; /* its card draws it */
-      else if (module->children->len == 0 && module->tensors->len <= 4)
+      else if (module->children->len == 0 && module->tensors->len <= MAX_CELL)
         node = tm_plan_add_cell (plan, module);
       else
         node = make_group (plan, module, node_of_module);

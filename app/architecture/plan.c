@@ -23,7 +23,7 @@ keep_caption (TmPlan *plan, const char *text)
 {
   g_autofree char *escaped = tm_text_escape (text, -1);
 
-  return g_string_chunk_insert_const (plan->layout->strings, escaped);
+  return g_string_chunk_insert (plan->layout->strings, escaped);
 }
 
 void
@@ -63,6 +63,23 @@ tm_plan_add_tensor (TmPlan *plan, guint tensor, const char *caption)
   return index;
 }
 
+/* "dense" and "0" say nothing without the module around them. */
+static gboolean
+needs_parent (const TmModule *module)
+{
+  static const char *const words[] = { "dense", "proj", "projection", "linear", "layer_norm", "layernorm", "norm", "conv", "fc" };
+  const TmModule *parent = module->parent;
+
+  if (parent->parent == NULL || tm_plan_is_element (parent))
+    return FALSE;
+  if (tm_parse_number (module->name, -1) >= 0)
+    return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_ascii_strcasecmp (module->name, words[i]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
 /* "attn_q" for blk.0.attn_q.weight, "attn_q.bias" beside it, "A_log" for a parameter of the card itself, "mlp.0". */
 guint
 tm_plan_add_parameter (TmPlan *plan, TmModule *module, guint tensor)
@@ -75,7 +92,7 @@ tm_plan_add_parameter (TmPlan *plan, TmModule *module, guint tensor)
 
   if (!root && module->children->len == 0 && !tm_plan_is_element (module))
     {
-      if (tm_parse_number (module->name, -1) >= 0 && module->parent->parent != NULL)
+      if (needs_parent (module))
         g_string_append_printf (caption, "%s.", module->parent->name);
       g_string_append (caption, module->name);
       if (strcmp (leaf, "weight") != 0)

@@ -46,7 +46,7 @@ split (const char *name, Part parts[MAX_DEPTH])
 
       if (part.end == G_MAXUINT)
         break;
-      if (tm_is_list_word (name + start, (gssize) (part.end - start)))
+      if (g_ascii_isdigit (name[part.end + 1]) && tm_is_list_word (name + start, (gssize) (part.end - start)))
         {
           const guint after = part.end + 1;
           const guint number_end = find_dot (name, after);
@@ -86,35 +86,60 @@ add_node (TmTree *tree, GHashTable *by_path, guint parent, const char *path, con
   return tree->nodes->len - 1;
 }
 
+/* How many of its modules a name has in common with the one before it, whose parts are given. */
+static guint
+count_common (const char *name, const Part *parts, guint n, const char *before, const Part *before_parts, guint n_before)
+{
+  guint common = 0;
+
+  while (common < MIN (n, n_before) && parts[common].end == before_parts[common].end
+         && memcmp (name + parts[common].start, before + parts[common].start, parts[common].end + 1 - parts[common].start) == 0)
+    common++;
+  return common;
+}
+
 static void
 build (TmTree *tree)
 {
   g_autoptr (GHashTable) by_path = g_hash_table_new (g_str_hash, g_str_equal);
-  g_autoptr (GString) path = g_string_new (NULL);
   TmModel *model = tree->model;
+  Part parts[2][MAX_DEPTH];
+  guint nodes[MAX_DEPTH + 1] = { 0 }; /* nodes[k]: the module of the first k parts of the name before */
+  guint n_before = 0;
+  char path[MAX_PATH + 1];
 
   for (guint i = 0; i < model->tensors->len; i++)
     {
       TmTensor *tensor = tm_model_tensor (model, i);
-      Part parts[MAX_DEPTH];
-      const guint n = split (tensor->name, parts);
+      Part *own = parts[i % 2];
+      const guint n = split (tensor->name, own);
+      const guint common = i == 0 ? 0 : count_common (tensor->name, own, n, tm_model_tensor (model, i - 1)->name,
+                                                      parts[(i + 1) % 2], n_before);
       guint known, node = 0;
 
+      if (n > common)
+        memcpy (path, tensor->name, own[n - 1].end);
       /* from the whole path upwards: siblings are the rule, new modules the exception */
-      g_string_truncate (path, 0);
-      g_string_append_len (path, tensor->name, n > 0 ? (gssize) parts[n - 1].end : 0);
-      for (known = n; known > 0 && node == 0; known -= node == 0)
+      for (known = n; known > common; known--)
         {
-          path->str[parts[known - 1].end] = '\0';
-          node = GPOINTER_TO_UINT (g_hash_table_lookup (by_path, path->str));
+          path[own[known - 1].end] = '\0';
+          node = GPOINTER_TO_UINT (g_hash_table_lookup (by_path, path));
+          if (node != 0)
+            break;
         }
+      if (node == 0)
+        node = nodes[known];
+      for (guint p = known; p-- > common;)
+        nodes[p] = tm_tree_node (tree, p + 1 == known ? node : nodes[p + 1])->parent;
+      nodes[known] = node;
       for (guint p = known; p < n; p++)
         {
-          if (p > 0)
-            path->str[parts[p - 1].end] = '.';
-          path->str[parts[p].end] = '\0';
-          node = add_node (tree, by_path, node, path->str, &parts[p]);
+          if (p > common)
+            path[own[p - 1].end] = '.';
+          path[own[p].end] = '\0';
+          node = nodes[p + 1] = add_node (tree, by_path, node, path, &own[p]);
         }
+      n_before = n;
       tree->node_of_tensor[i] = node;
       g_array_append_val (tm_tree_node (tree, node)->module->tensors, i);
       g_free (tensor->module);

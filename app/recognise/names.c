@@ -10,7 +10,6 @@
 struct _TmNames
 {
   GHashTable *roles; /* name with its numbers made equal → role, or "" */
-  GString *key;
   regex_t *patterns;
 };
 
@@ -59,23 +58,25 @@ tm_parse_number (const char *text, gssize length)
 /* --- Kinds of names ---------------------------------------------------------------------------------------------- */
 
 /* The name with numbers that only count made 0: those after a list word, and any run of three digits or more. A "layer.1"
- * inside a numbered block is T5's, where the number says which sub-block it is. */
+ * inside a numbered block is T5's, where the number says which sub-block it is. kind: as long as the name, and a NUL. */
 static void
-write_kind (GString *key, const char *name)
+write_kind (char *kind, const char *name)
 {
-  const char *segment = name;
-  gboolean after_list = FALSE;
+  const char *before = NULL; /* the segment before this one */
+  gsize before_length = 0;
   guint depth = 0;
 
-  g_string_truncate (key, 0);
-  for (;;)
+  for (const char *segment = name;;)
     {
       const gsize length = strcspn (segment, ".");
-      const char *end = segment + length;
-      const gint64 number = tm_parse_number (segment, (gssize) length);
 
-      if (number >= 0 && after_list)
-        g_string_append_c (key, '0');
+      if (g_ascii_isdigit (segment[0]) && before != NULL && tm_parse_number (segment, (gssize) length) >= 0
+          && !(depth > 0 && before_length == 5 && memcmp (before, "layer", 5) == 0)
+          && tm_is_list_word (before, (gssize) before_length))
+        {
+          *kind++ = '0';
+          depth++;
+        }
       else
         for (gsize i = 0; i < length;)
           {
@@ -83,21 +84,21 @@ write_kind (GString *key, const char *name)
 
             while (i + digits < length && g_ascii_isdigit (segment[i + digits]))
               digits++;
-            if (digits >= 3)
-              g_string_append_c (key, '0');
+            if (digits < 3)
+              for (gsize copied = MAX (digits, 1), k = 0; k < copied; k++)
+                *kind++ = segment[i + k];
             else
-              g_string_append_len (key, segment + i, (gssize) MAX (digits, 1));
+              *kind++ = '0';
             i += MAX (digits, 1);
           }
-      if (number >= 0 && after_list)
-        depth++;
-      after_list = tm_is_list_word (segment, (gssize) length)
-                   && !(depth > 0 && length == 5 && memcmp (segment, "layer", 5) == 0);
-      if (*end == '\0')
+      if (segment[length] == '\0')
         break;
-      g_string_append_c (key, '.');
-      segment = end + 1;
+      *kind++ = '.';
+      before = segment;
+      before_length = length;
+      segment += length + 1;
     }
+  *kind = '\0';
 }
 
 static int
@@ -127,7 +128,6 @@ tm_names_new (void)
   TmNames *names = g_new0 (TmNames, 1);
 
   names->roles = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  names->key = g_string_new (NULL);
   return names;
 }
 
@@ -140,7 +140,6 @@ tm_names_free (TmNames *names)
     regfree (&names->patterns[i]);
   g_free (names->patterns);
   g_hash_table_unref (names->roles);
-  g_string_free (names->key, TRUE);
   g_free (names);
 }
 
@@ -182,18 +181,19 @@ find_role (TmNames *names, const char *key)
 const char *
 tm_names_find_role (TmNames *names, const char *name)
 {
+  char kind[MAX_NAME + 1];
   const char *role;
 
   if (strnlen (name, MAX_NAME + 1) > MAX_NAME)
     return NULL;
-  write_kind (names->key, name);
-  role = g_hash_table_lookup (names->roles, names->key->str);
+  write_kind (kind, name);
+  role = g_hash_table_lookup (names->roles, kind);
   if (role == NULL)
     {
       if (g_hash_table_size (names->roles) >= MAX_KINDS)
         return NULL;
-      role = find_role (names, names->key->str);
-      g_hash_table_insert (names->roles, g_strdup (names->key->str), (gpointer) role);
+      role = find_role (names, kind);
+      g_hash_table_insert (names->roles, g_strdup (kind), (gpointer) role);
     }
   return role[0] != '\0' ? role : NULL;
 }
@@ -226,7 +226,7 @@ tm_segment_get_module_role (const char *segment)
     { "attn", FALSE, TM_MODULE_ATTENTION }, { "attention", FALSE, TM_MODULE_ATTENTION },
     { "mlp", FALSE, TM_MODULE_FEED_FORWARD }, { "ffn", FALSE, TM_MODULE_FEED_FORWARD },
     { "feed_forward", FALSE, TM_MODULE_FEED_FORWARD }, { "densereludense", FALSE, TM_MODULE_FEED_FORWARD },
-    { "intermediate", TRUE, TM_MODULE_FEED_FORWARD }, { "mixer", TRUE, TM_MODULE_SSM }, { "mamba", FALSE, TM_MODULE_SSM },
+    { "ff", TRUE, TM_MODULE_FEED_FORWARD }, { "intermediate", TRUE, TM_MODULE_FEED_FORWARD }, { "mixer", TRUE, TM_MODULE_SSM }, { "mamba", FALSE, TM_MODULE_SSM },
     { "ssm", TRUE, TM_MODULE_SSM }, { "embeddings", TRUE, TM_MODULE_EMBEDDING }, { "classifier", TRUE, TM_MODULE_HEAD },
     { "head", TRUE, TM_MODULE_HEAD }, { "lm_head", TRUE, TM_MODULE_HEAD },
   };
@@ -262,7 +262,7 @@ tm_detect_architecture (const GPtrArray *tensors)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GPtrArray) kinds = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GString) key = g_string_new (NULL);
+  char kind[MAX_NAME + 1];
 
   for (guint i = 0; i < tensors->len && kinds->len < MAX_KINDS / 10; i++)
     {
@@ -270,10 +270,10 @@ tm_detect_architecture (const GPtrArray *tensors)
 
       if (strnlen (tensor->name, MAX_NAME + 1) > MAX_NAME)
         continue;
-      write_kind (key, tensor->name);
-      if (g_hash_table_contains (seen, key->str))
+      write_kind (kind, tensor->name);
+      if (g_hash_table_contains (seen, kind))
         continue;
-      g_ptr_array_add (kinds, g_strdup (key->str));
+      g_ptr_array_add (kinds, g_strdup (kind));
       g_hash_table_add (seen, g_ptr_array_index (kinds, kinds->len - 1));
     }
 

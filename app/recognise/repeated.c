@@ -14,11 +14,18 @@ mix (guint64 hash, guint64 word)
 }
 
 static guint64
-hash_text (guint64 hash, const char *text)
+hash_bytes (guint64 hash, const char *bytes, gsize length)
 {
-  for (; *text != '\0'; text++)
-    hash = (hash ^ (guint8) *text) * G_GUINT64_CONSTANT (0x100000001b3);
-  return mix (hash, 1);
+  guint64 word;
+
+  for (; length >= sizeof word; bytes += sizeof word, length -= sizeof word)
+    {
+      memcpy (&word, bytes, sizeof word);
+      hash = mix (hash, word);
+    }
+  word = length;
+  memcpy (&word, bytes, length); /* the length itself in the bytes that are left over */
+  return mix (hash, word ^ ((guint64) length << 56));
 }
 
 static guint64
@@ -29,7 +36,7 @@ hash_type (const TmTensor *tensor)
   for (guint axis = 0; axis < tensor->rank; axis++)
     hash = mix (hash, tensor->shape[axis]);
   if (tensor->scheme != NULL)
-    hash = hash_text (hash, tensor->scheme);
+    hash = hash_bytes (hash, tensor->scheme, strlen (tensor->scheme));
   if (tensor->granularity != NULL)
     hash = mix (hash, tensor->granularity->n_levels + 16 * (guint64) tensor->granularity->rank);
   return mix (hash, tensor->fault != NULL);
@@ -43,6 +50,7 @@ sign_blocks (TmTree *tree)
     {
       const TmTensor *tensor = tm_model_tensor (tree->model, i);
       const guint64 type = hash_type (tensor);
+      const gsize length = strlen (tensor->name);
 
       for (guint n = tree->node_of_tensor[i]; n != 0; n = tm_tree_node (tree, n)->parent)
         {
@@ -51,7 +59,7 @@ sign_blocks (TmTree *tree)
 
           if (node->numbering == TM_NUMBER_NONE)
             continue;
-          name = hash_text (G_GUINT64_CONSTANT (0xcbf29ce484222325), tensor->name + node->path_length + 1);
+          name = hash_bytes (7, tensor->name + node->path_length + 1, length - node->path_length - 1);
           node->kind += mix (name, tensor->rank);
           node->same[0] += mix (name, type);
           node->same[1] += mix (mix (type, 77), name);
@@ -230,7 +238,6 @@ list_members (TmTree *tree, const TmNode *node)
           g_array_append_val (members, member);
         }
     }
-  qsort (members->data, members->len, sizeof (Member), compare_members);
   return members;
 }
 
@@ -243,9 +250,8 @@ is_same_type (const TmTensor *a, const TmTensor *b)
          && (a->fault != NULL) == (b->fault != NULL) && tm_granularity_equal_levels (a->granularity, b->granularity);
 }
 
-/* Sums of hashes only say who may be equal; a fold hides blocks, so it is decided by comparing. */
 static gboolean
-is_same_block (TmTree *tree, const GArray *a, const GArray *b)
+is_same_in_order (TmTree *tree, const GArray *a, const GArray *b)
 {
   if (a->len != b->len)
     return FALSE;
@@ -258,6 +264,18 @@ is_same_block (TmTree *tree, const GArray *a, const GArray *b)
         return FALSE;
     }
   return TRUE;
+}
+
+/* Sums of hashes only say who may be equal; a fold hides blocks, so it is decided by comparing. Equal blocks mostly have
+ * their tensors in one order; where not, both are sorted. */
+static gboolean
+is_same_block (TmTree *tree, GArray *a, GArray *b)
+{
+  if (is_same_in_order (tree, a, b))
+    return TRUE;
+  qsort (a->data, a->len, sizeof (Member), compare_members);
+  qsort (b->data, b->len, sizeof (Member), compare_members);
+  return is_same_in_order (tree, a, b);
 }
 
 static gboolean
