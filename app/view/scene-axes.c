@@ -57,8 +57,7 @@ add_columns (TmScene *scene, gint64 x0, guint64 length, guint64 step, TmPixels a
   int baseline = strip ? 13 * ds : at.y - 9 * ds;
   if (strip)
     {
-      tm_scene_rect (scene, TM_LAYER_LINE, 0, 0, view->camera.width, STRIP * ds, tm_color_with_alpha (theme->background, 225));
-      scene->axis_strips = TRUE;
+      tm_scene_rect (scene, TM_LAYER_STRIP, 0, 0, view->camera.width, STRIP * ds, theme->background);
     }
   guint64 first = (guint64) MAX (scene->left - x0, 0) / step * step;
   gboolean last_done = FALSE;
@@ -78,7 +77,7 @@ add_columns (TmScene *scene, gint64 x0, guint64 length, guint64 step, TmPixels a
         break;
       if (x < strip_left)
         continue;
-      tm_scene_text (scene, (int) x, baseline, 0, TM_FONT_MONO, size, TM_ALIGN_CENTRE, theme->text_dim, format_number (scene, e));
+      tm_scene_text_on_layer (scene, TM_LAYER_STRIP_TEXT, (int) x, baseline, 0, TM_FONT_MONO, size, TM_ALIGN_CENTRE, theme->text_dim, format_number (scene, e));
       if (!strip && !cells)
         tm_scene_rect (scene, TM_LAYER_LINE, tm_camera_snap_x (&view->camera, x0 + (gint64) e) - (e == length ? ds : 0), at.y - 6 * ds,
                        ds, 5 * ds, theme->text_dim);
@@ -97,9 +96,8 @@ add_rows (TmScene *scene, gint64 y0, guint64 length, guint64 step, guint64 facto
   int right = strip ? strip_width - 5 * ds : at.x - 9 * ds;
   if (strip)
     {
-      tm_scene_rect (scene, TM_LAYER_LINE, 0, strip_top, strip_width, view->camera.height - strip_top,
-                     tm_color_with_alpha (theme->background, 225));
-      scene->axis_strips = TRUE;
+      tm_scene_rect (scene, TM_LAYER_STRIP, 0, strip_top, strip_width, view->camera.height - strip_top,
+                     theme->background);
     }
   guint64 first = (guint64) MAX (scene->top - y0, 0) / step * step;
   for (guint64 e = first; e < length + step; e += step)
@@ -113,7 +111,7 @@ add_rows (TmScene *scene, gint64 y0, guint64 length, guint64 step, guint64 facto
         break;
       if (y >= strip_top)
         {
-          tm_scene_text (scene, right, (int) y + 4 * ds, 0, TM_FONT_MONO, size, TM_ALIGN_RIGHT, theme->text_dim,
+          tm_scene_text_on_layer (scene, TM_LAYER_STRIP_TEXT, right, (int) y + 4 * ds, 0, TM_FONT_MONO, size, TM_ALIGN_RIGHT, theme->text_dim,
                          format_number (scene, e * factor));
           if (!strip && !cells)
             tm_scene_rect (scene, TM_LAYER_LINE, at.x - 6 * ds, tm_camera_snap_y (&view->camera, y0 + (gint64) e) - (last ? ds : 0),
@@ -124,15 +122,19 @@ add_rows (TmScene *scene, gint64 y0, guint64 length, guint64 step, guint64 facto
     }
 }
 
+gboolean
+tm_scene_has_axes (const TmScene *scene, const TmBox *box)
+{
+  const TmSheet *sheet = &box->sheet;
+  double longer = MAX (tm_scene_length (scene, (gint64) sheet->columns), tm_scene_length (scene, (gint64) sheet->rows));
+  return sheet->n_panes > 0 && sheet->rows > 0 && sheet->columns > 0 && longer >= MIN_SIDE * scene->ds;
+}
+
 void
 tm_scene_add_axes (TmScene *scene, const TmBox *box, const TmBoundaries *boundaries)
 {
   const TmView *view = scene->view;
   const TmSheet *sheet = &box->sheet;
-  if (sheet->n_panes == 0 || sheet->rows == 0 || sheet->columns == 0)
-    return;
-  if (MAX (tm_scene_length (scene, (gint64) sheet->columns), tm_scene_length (scene, (gint64) sheet->rows)) < MIN_SIDE * scene->ds)
-    return;
   /* Of a stack, the pane that is in the middle. */
   gint64 cx = tm_camera_element_x (&view->camera, view->camera.width / 2) - box->sheet_x;
   gint64 cy = tm_camera_element_y (&view->camera, view->camera.height / 2) - box->sheet_y;

@@ -16,20 +16,46 @@ px (const TmScene *scene, int logical)
 
 /* --- Cards and groups ------------------------------------------------------------------------------------------- */
 
-/* A box whose content cannot be told apart on the screen: one colour, that of the first tensor in it. */
-static void
-add_speck (TmScene *scene, const TmBox *box)
+/* The colour of a box whose content cannot be told apart on the screen: that of the first tensor in it. */
+static TmColor
+get_color (const TmScene *scene, const TmBox *box)
 {
   const TmLayout *layout = scene->view->layout;
   const TmTheme *theme = scene->view->theme;
   const TmBox *first = box;
   for (guint depth = 0; depth < 64 && first->kind != TM_BOX_TENSOR && first->n_children > 0; depth++)
     first = tm_layout_box (layout, first->first_child);
-  TmColor fill = theme->card_border;
-  if (first->kind == TM_BOX_TENSOR && scene->view->overlay != TM_OVERLAY_NONE)
-    fill = theme->family_fill[tm_dtype_get_info (tm_model_tensor (layout->model, first->tensor)->dtype)->family];
+  if (first->kind != TM_BOX_TENSOR || scene->view->overlay == TM_OVERLAY_NONE)
+    return theme->card_border;
+  return theme->family_fill[tm_dtype_get_info (tm_model_tensor (layout->model, first->tensor)->dtype)->family];
+}
+
+static void
+add_speck (TmScene *scene, const TmBox *box)
+{
   TmPixels at = tm_scene_to_pixels (scene, box->x, box->y, box->width, box->height);
-  tm_scene_rect (scene, TM_LAYER_BOX, at.x, at.y, at.width, at.height, fill);
+  tm_scene_rect (scene, TM_LAYER_BOX, at.x, at.y, at.width, at.height, get_color (scene, box));
+}
+
+/* Boxes of less than a few pixels: one small square where there is none yet, so that a hundred thousand of them are still
+ * something to see and never more squares than the screen has room for. */
+static void
+add_mark (TmScene *scene, const TmBox *box)
+{
+  const TmCamera *camera = &scene->view->camera;
+  int side = TM_MIN_BOX * scene->ds, across = camera->width / side + 1, down = camera->height / side + 1;
+  int x = tm_camera_snap_x (camera, box->x), y = tm_camera_snap_y (camera, box->y);
+  if (x < 0 || y < 0 || x >= camera->width || y >= camera->height)
+    return;
+  if (scene->marked->len == 0)
+    {
+      g_byte_array_set_size (scene->marked, (guint) across * (guint) down);
+      memset (scene->marked->data, 0, scene->marked->len);
+    }
+  guint8 *mark = &scene->marked->data[(gsize) (y / side) * (gsize) across + (gsize) (x / side)];
+  if (!*mark)
+    tm_scene_rect (scene, TM_LAYER_BOX, x / side * side, y / side * side, side, side, get_color (scene, box));
+  *mark = 1;
 }
 
 typedef struct { int left, baseline, title_width; TmPixels badge; } TitlePlace; /* badge.width 0: none */
@@ -145,20 +171,21 @@ format_shape (TmScene *scene, const TmTensor *tensor)
 
 /* Name, and under it dtype and shape, above the sheet or inside its upper edge. */
 static void
-add_caption (TmScene *scene, const TmBox *box, TmPixels sheet, gboolean shown, TmColor fill)
+add_caption (TmScene *scene, const TmBox *box, TmPixels sheet, gboolean shown, gboolean axes, TmColor fill)
 {
   const TmTheme *theme = scene->view->theme;
   const TmTensor *tensor = tm_model_tensor (scene->view->layout->model, box->tensor);
   TmFamily family = tm_dtype_get_info (tensor->dtype)->family;
   TmPixels at = tm_scene_to_pixels (scene, box->x, box->y, box->width, box->height);
-  int room = (int) tm_scene_length (scene, box->caption_height), left = at.x, width = at.width, baseline;
+  int numbers = axes ? px (scene, 18) : 0; /* axis numbers stand between caption and sheet */
+  int room = (int) tm_scene_length (scene, box->caption_height) - numbers, left = sheet.x, width = at.x + at.width - sheet.x, baseline;
   int name_px = px (scene, NAME_PX), small_px = px (scene, SMALL_PX);
   gboolean both = room >= px (scene, 25);
   TmColor name_color = theme->text, type_color = theme->family_text[family], dim = theme->text_dim;
   if (width < px (scene, 22))
     return;
   if (room >= px (scene, 13))
-    baseline = sheet.y - px (scene, both ? 16 : 4);
+    baseline = sheet.y - numbers - px (scene, both ? 16 : 4);
   else if (!shown && sheet.width >= px (scene, 40) && sheet.height >= px (scene, 18))
     {
       both = sheet.height >= px (scene, 34);
@@ -245,7 +272,8 @@ add_tensor (TmScene *scene, const TmBox *box)
         }
     }
   if (body_width >= px (scene, 22))
-    add_caption (scene, box, framed ? body : sheet, shown || framed || tensor->fault != NULL, fill);
+    add_caption (scene, box, framed ? body : sheet, shown || framed || tensor->fault != NULL,
+                 scene->middle != TM_NO_BOX && box == tm_layout_box (scene->view->layout, scene->middle), fill);
 }
 
 /* --- The tree --------------------------------------------------------------------------------------------------- */
@@ -267,7 +295,10 @@ tm_scene_add_boxes (TmScene *scene)
         continue;
       double width = tm_scene_length (scene, box->width), height = tm_scene_length (scene, box->height);
       if (MAX (width, height) < least)
-        continue;
+        {
+          add_mark (scene, box);
+          continue;
+        }
       if (box->kind == TM_BOX_TENSOR)
         {
           add_tensor (scene, box);

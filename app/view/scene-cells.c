@@ -81,7 +81,7 @@ add_separators (TmScene *scene, const TmPrimSheet *sheet, gint64 pane_x, gint64 
   const TmCamera *camera = &scene->view->camera;
   if (rulers->n_flat > 0)
     return;
-  TmColor color = tm_color_with_alpha (scene->view->theme->background, 130);
+  TmColor color = tm_color_with_alpha (scene->view->theme->text_dim, 46);
   int left = MAX (tm_camera_snap_x (camera, pane_x + c0), 0), right = MIN (tm_camera_snap_x (camera, pane_x + c1 + 1), camera->width);
   int top = MAX (tm_camera_snap_y (camera, pane_y + r0), 0), bottom = MIN (tm_camera_snap_y (camera, pane_y + r1 + 1), camera->height);
   for (gint64 c = MAX (c0, 1); c <= c1; c++)
@@ -122,7 +122,7 @@ tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, 
   if (!two)
     small = (int) CLAMP (logical * 0.19, 8, 22) * scene->ds;
   int digit = MAX (tm_scene_measure (scene, TM_FONT_MONO, small, "0"), 1), room = (int) scene->scale - 4 * scene->ds;
-  guint max_chars = (guint) CLAMP (room / digit, 3, 24);
+  guint max_chars = (guint) CLAMP ((int) (scene->scale * 0.8) / digit, 4, 24);
   TmColormapScale scale;
   tm_colormap_scale_init (&scale, sheet->palette, sheet->low, sheet->range);
   int baseline_raw = (int) (scene->scale * 0.5 - small * 0.1), baseline_value = (int) (scene->scale * 0.5 + small * 1.25);
@@ -136,7 +136,7 @@ tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, 
         float number;
         int x = (int) floor (tm_camera_pixel_x (&view->camera, pane_x + c) + scene->scale * 0.5);
         int y = (int) floor (tm_camera_pixel_y (&view->camera, pane_y + r));
-        TmColor color = tm_scene_text_on (scene, get_ground (scene, sheet, &scale, c, r));
+        TmColor color = tm_scene_contrasting (scene, get_ground (scene, sheet, &scale, c, r));
         if (two && get_value (&raw, c, r, &number))
           tm_scene_text (scene, x, y + baseline_raw, room, TM_FONT_MONO_BOLD, large, TM_ALIGN_CENTRE, color,
                          tm_scene_format (scene, "%" G_GINT64_FORMAT, (gint64) number));

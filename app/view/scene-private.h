@@ -6,7 +6,16 @@
 G_BEGIN_DECLS
 
 /* Paint order; within a layer, the order of adding. Primitives of one kind lie together, so that a painter has few batches. */
-typedef enum { TM_LAYER_BOX, TM_LAYER_SHEET, TM_LAYER_LINE, TM_LAYER_TEXT, TM_N_LAYERS } TmLayer;
+typedef enum
+{
+  TM_LAYER_BOX,
+  TM_LAYER_SHEET,
+  TM_LAYER_LINE,
+  TM_LAYER_TEXT,
+  TM_LAYER_STRIP, /* along the view's edges, over everything, with the axis numbers on it */
+  TM_LAYER_STRIP_TEXT,
+  TM_N_LAYERS
+} TmLayer;
 
 /* Sizes in logical pixels. */
 #define TM_MIN_BOX 3          /* smaller boxes are not drawn one by one */
@@ -36,7 +45,8 @@ struct _TmScene
   guint level;                /* of tiles at this scale */
   gint64 left, top, right, bottom; /* elements that are on the screen, and a few around */
   guint dtype_count[TM_N_DTYPES];
-  gboolean axis_strips;       /* axis numbers stand on strips along the view's edges */
+  GByteArray *marked;         /* squares of TM_MIN_BOX px that hold a mark already; empty until one is needed */
+  guint middle;               /* box of the tensor in the middle that has axis numbers, or TM_NO_BOX */
 };
 
 TmPrim *tm_scene_add (TmScene *scene, TmLayer layer, TmPrimKind kind);
@@ -49,6 +59,8 @@ const char *tm_scene_format (TmScene *scene, const char *format, ...) G_GNUC_PRI
 
 TmPrimRect *tm_scene_rect (TmScene *scene, TmLayer layer, int x, int y, int width, int height, TmColor fill);
 /* text is kept by reference: a copy of the frame's, or the layout's. */
+void tm_scene_text_on_layer (TmScene *scene, TmLayer layer, int x, int y, int max_width, TmFont font, int px, TmAlign align,
+                             TmColor color, const char *text);
 void tm_scene_text (TmScene *scene, int x, int y, int max_width, TmFont font, int px, TmAlign align, TmColor color,
                     const char *text);
 int tm_scene_measure (const TmScene *scene, TmFont font, int px, const char *text);
@@ -61,7 +73,7 @@ TmPixels tm_scene_to_pixels (const TmScene *scene, gint64 x, gint64 y, gint64 wi
 double tm_scene_length (const TmScene *scene, gint64 elements);
 gboolean tm_scene_is_visible (const TmScene *scene, gint64 x, gint64 y, gint64 width, gint64 height);
 
-TmColor tm_scene_text_on (const TmScene *scene, TmColor ground); /* cell text in black or white */
+TmColor tm_scene_contrasting (const TmScene *scene, TmColor ground); /* cell text in black or white */
 
 /* --- Parts of a frame ------------------------------------------------------------------------------------------- */
 void tm_scene_add_boxes (TmScene *scene);
@@ -73,6 +85,7 @@ gboolean tm_scene_sheet_is_shown (const TmScene *scene, const TmBox *box);
 gboolean tm_scene_box_badge_holds (const TmScene *scene, const TmBox *box, int x, int y);
 void tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, guint64 pane, gint64 pane_x,
                          gint64 pane_y);
+gboolean tm_scene_has_axes (const TmScene *scene, const TmBox *box);
 void tm_scene_add_axes (TmScene *scene, const TmBox *box, const TmBoundaries *boundaries);
 void tm_scene_add_selection (TmScene *scene);
 

@@ -253,12 +253,13 @@ tm_scene_add_sheet (TmScene *scene, const TmBox *box, TmColor under)
   Look look = { .box = box, .tensor = tm_model_tensor (view->layout->model, box->tensor), .under = under };
   look.has_quantity = view->tiles != NULL && tm_scene_get_quantity (view->overlay, look.tensor, &look.quantity);
   double longer = tm_scene_length (scene, (gint64) MAX (box->sheet.columns, box->sheet.rows)) / scene->ds;
-  look.lines = view->boundaries && longer >= TM_MIN_LINES;
-  if (!look.has_quantity && longer < TM_MIN_LINES)
+  double shorter = tm_scene_length (scene, (gint64) MIN (box->sheet.columns, box->sheet.rows)) / scene->ds;
+  look.lines = view->boundaries && longer >= TM_MIN_LINES && shorter >= TM_MIN_PANE;
+  if (!look.has_quantity && shorter < TM_MIN_LINES && scene->scale < TM_MIN_PANE * scene->ds)
     return FALSE; /* a plain box says as much */
   TmFamily family = tm_dtype_get_info (look.tensor->dtype)->family;
   look.blank = view->overlay == TM_OVERLAY_NONE ? tm_color_mix (theme->card, theme->text_dim, 30) : theme->family_fill[family];
-  look.outline = longer >= 2 * TM_MIN_LINES ? 2 : longer >= TM_MIN_LINES ? 1 : 0;
+  look.outline = shorter >= 2 * TM_MIN_LINES || scene->scale >= TM_MIN_PANE * scene->ds ? 2 : 0;
   if (look.has_quantity)
     {
       look.palette = tm_scene_get_palette (view, look.quantity);

@@ -26,6 +26,7 @@ tm_scene_new (void)
   scene->chunks = g_array_new (FALSE, FALSE, sizeof (TmChunk));
   scene->rulers = g_ptr_array_new_with_free_func (free_rulers);
   scene->boundaries = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) tm_boundaries_free);
+  scene->marked = g_byte_array_new ();
   scene->legend.tensor = G_MAXUINT;
   return scene;
 }
@@ -43,6 +44,7 @@ tm_scene_free (TmScene *scene)
   g_array_unref (scene->chunks);
   g_ptr_array_unref (scene->rulers);
   g_hash_table_unref (scene->boundaries);
+  g_byte_array_unref (scene->marked);
   g_clear_object (&scene->model);
   g_free (scene);
 }
@@ -137,7 +139,14 @@ void
 tm_scene_text (TmScene *scene, int x, int y, int max_width, TmFont font, int px, TmAlign align, TmColor color,
                const char *text)
 {
-  TmPrimText *prim = &tm_scene_add (scene, TM_LAYER_TEXT, TM_PRIM_TEXT)->as.text;
+  tm_scene_text_on_layer (scene, TM_LAYER_TEXT, x, y, max_width, font, px, align, color, text);
+}
+
+void
+tm_scene_text_on_layer (TmScene *scene, TmLayer layer, int x, int y, int max_width, TmFont font, int px, TmAlign align,
+                        TmColor color, const char *text)
+{
+  TmPrimText *prim = &tm_scene_add (scene, layer, TM_PRIM_TEXT)->as.text;
   *prim = (TmPrimText){ .x = x, .y = y, .max_width = max_width, .font = font, .px = (guint) px, .align = align,
                         .color = color, .text = text };
 }
@@ -151,7 +160,7 @@ tm_scene_measure (const TmScene *scene, TmFont font, int px, const char *text)
 }
 
 TmColor
-tm_scene_text_on (const TmScene *scene, TmColor ground)
+tm_scene_contrasting (const TmScene *scene, TmColor ground)
 {
   const TmTheme *theme = scene->view->theme;
   return tm_color_contrast (theme->cell_text, ground) >= tm_color_contrast (theme->cell_text_inverse, ground)
@@ -199,6 +208,7 @@ tm_scene_clear (TmScene *scene)
     g_array_index (scene->chunks, TmChunk, i).used = 0;
   scene->chunk = 0;
   scene->n_rulers = 0;
+  g_byte_array_set_size (scene->marked, 0);
 }
 
 void
@@ -227,6 +237,7 @@ begin (TmScene *scene, const TmView *view)
   memset (scene->dtype_count, 0, sizeof scene->dtype_count);
   memset (&scene->legend, 0, sizeof scene->legend);
   scene->legend.tensor = G_MAXUINT;
+  scene->middle = TM_NO_BOX;
   scene->legend.pixels_per_element = camera->scale;
 
   TmModel *model = view->layout != NULL ? view->layout->model : NULL;
@@ -235,6 +246,17 @@ begin (TmScene *scene, const TmView *view)
       g_hash_table_remove_all (scene->boundaries);
       g_set_object (&scene->model, model);
     }
+}
+
+/* A tensor that is what one looks at: a good part of the picture, or nearly all of one of its sides. */
+static gboolean
+fills_the_view (const TmScene *scene, const TmBox *box)
+{
+  const TmCamera *camera = &scene->view->camera;
+  TmPixels at = tm_scene_to_pixels (scene, box->sheet_x, box->sheet_y, box->sheet.width, box->sheet.height);
+  int width = MIN (at.x + at.width, camera->width) - MAX (at.x, 0), height = MIN (at.y + at.height, camera->height) - MAX (at.y, 0);
+  return (double) width * height >= 0.18 * camera->width * camera->height || width >= 0.75 * camera->width
+         || height >= 0.75 * camera->height;
 }
 
 /* What fills the middle of the view decides what the legend says and whose axes have numbers. */
@@ -254,10 +276,9 @@ look_at_the_middle (TmScene *scene)
   legend->tensor = box->tensor;
   if (!tm_scene_sheet_is_shown (scene, box))
     return;
-  double width = tm_scene_length (scene, box->sheet.width), height = tm_scene_length (scene, box->sheet.height);
   if (scene->scale >= TM_MIN_CELL * scene->ds)
     legend->depth = TM_DEPTH_CELLS;
-  else if (MAX (width, height) >= MIN (view->camera.width, view->camera.height) * 0.4)
+  else if (fills_the_view (scene, box))
     legend->depth = TM_DEPTH_HEAT_MAP;
   else
     return;
@@ -274,7 +295,8 @@ look_at_the_middle (TmScene *scene)
                                                                                                   : run->rows);
       legend->level_visible[i] = tm_ruler_line_strength (tm_scene_length (scene, MAX (extent, 1)) / scene->ds, run->width) > 0;
     }
-  tm_scene_add_axes (scene, box, legend->runs);
+  if (tm_scene_has_axes (scene, box))
+    scene->middle = index;
 }
 
 static void
@@ -302,9 +324,11 @@ tm_scene_update (TmScene *scene, const TmView *view)
     {
       if (view->tiles != NULL)
         tm_tiles_begin (view->tiles);
+      look_at_the_middle (scene);
       tm_scene_add_boxes (scene);
       tm_scene_add_lines (scene);
-      look_at_the_middle (scene);
+      if (scene->middle != TM_NO_BOX)
+        tm_scene_add_axes (scene, tm_layout_box (view->layout, scene->middle), scene->legend.runs);
       tm_scene_add_selection (scene);
       if (view->tiles != NULL)
         tm_tiles_end (view->tiles);

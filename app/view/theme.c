@@ -36,7 +36,7 @@ tm_theme_init (TmTheme *theme, gboolean dark, TmColor accent)
   for (guint i = 0; i < TM_N_FAMILIES; i++)
     {
       theme->family[i] = dark ? family_dark[i] : family_light[i];
-      theme->family_fill[i] = tm_color_mix (theme->card, theme->family[i], dark ? 84 : 72);
+      theme->family_fill[i] = tm_color_mix (theme->card, family_light[i], dark ? 112 : 72);
       theme->family_text[i] = tm_color_readable (theme->family[i], theme->card, 4.6);
     }
   memcpy (theme->diverging, tm_colormap_table[dark ? TM_COLORMAP_DIVERGING_DARK : TM_COLORMAP_DIVERGING_LIGHT],

@@ -57,8 +57,8 @@ add_color_bar (Strip *strip, const TmLegend *legend)
       return;
     }
   char low[TM_NUMBER_SIZE], high[TM_NUMBER_SIZE];
-  tm_format_cell (low, diverging ? -legend->range : legend->palette == TM_PALETTE_SEQUENTIAL ? legend->low : 0.0f, 9);
-  tm_format_cell (high, legend->range, 9);
+  tm_format_cell (low, diverging ? -legend->range : legend->palette == TM_PALETTE_SEQUENTIAL ? legend->low : 0.0f, 8);
+  tm_format_cell (high, legend->range, 7);
   g_autofree char *text = g_strdup_printf ("%s … %s", low, high);
   add_text (strip, TM_FONT_MONO, PX (11), strip->theme->text, text);
   strip->x += PX (18);
