@@ -1,8 +1,12 @@
 /* tensormorph: the command line. Everything that needs no display is answered before GTK is initialised. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "io/number.h"
 #include "io/text.h"
+#include "recognise/recognise.h"
 #include "ui/application.h"
+#include "ui/paint/picture.h"
 
 typedef struct
 {
@@ -73,6 +77,48 @@ fail (const char *message)
   return EXIT_FAILURE;
 }
 
+/* "1600x1000" */
+static gboolean
+parse_size (const char *text, int *width, int *height)
+{
+  const char *x = strchr (text, 'x');
+  guint64 w, h;
+
+  if (!x || !tm_parse_u64 (text, x - text, &w) || !tm_parse_u64 (x + 1, -1, &h))
+    return FALSE;
+  if (MIN (w, h) < TM_PICTURE_MIN_SIDE || MAX (w, h) > TM_PICTURE_MAX_SIDE)
+    return FALSE;
+  *width = (int) w;
+  *height = (int) h;
+  return TRUE;
+}
+
+static int
+write_picture (const Options *options)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TmModel) model = NULL;
+  int width = 1600, height = 1000;
+
+  if (!options->files || !options->files[0] || options->files[1])
+    return fail ("--picture takes one MODEL");
+  if (options->size && !parse_size (options->size, &width, &height))
+    {
+      g_autofree char *message = g_strdup_printf ("--size is WxH, each from %d to %d, not “%s”", TM_PICTURE_MIN_SIDE,
+                                                  TM_PICTURE_MAX_SIDE, options->size);
+      return fail (message);
+    }
+  model = tm_open_model (options->files[0], NULL, &error);
+  if (!model)
+    {
+      g_prefix_error (&error, "%s: ", options->files[0]);
+      return fail (error->message);
+    }
+  if (!tm_picture_write (model, options->address, width, height, options->dark, options->picture, &error))
+    return fail (error->message);
+  return EXIT_SUCCESS;
+}
+
 static int
 run_window (const char *program, const Options *options)
 {
@@ -111,5 +157,9 @@ main (int argc, char **argv)
       g_print ("tensormorph " TM_VERSION "\n");
       return EXIT_SUCCESS;
     }
+  if (options.picture)
+    return write_picture (&options);
+  if (options.address || options.size || options.dark)
+    return fail ("--address, --size and --dark go with --picture");
   return run_window (argv[0], &options);
 }
