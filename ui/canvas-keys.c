@@ -350,8 +350,8 @@ tm_canvas_add_keys (TmCanvas *self)
   static const guint arrows[] = { GDK_KEY_Left, GDK_KEY_Right, GDK_KEY_Up, GDK_KEY_Down };
   static const guint keypad[] = { GDK_KEY_KP_Left, GDK_KEY_KP_Right, GDK_KEY_KP_Up, GDK_KEY_KP_Down };
   static const struct { guint key; GdkModifierType modifiers; const char *action; } keys[] = {
-    { GDK_KEY_Return, 0, "canvas.into" },
     { GDK_KEY_KP_Enter, 0, "canvas.into" },
+    { GDK_KEY_Return, 0, "canvas.into" },
     { GDK_KEY_bracketright, 0, "canvas.next-slice" },
     { GDK_KEY_bracketleft, 0, "canvas.previous-slice" },
     { GDK_KEY_plus, 0, "canvas.zoom-in" },
@@ -362,10 +362,10 @@ tm_canvas_add_keys (TmCanvas *self)
     { GDK_KEY_plus, GDK_CONTROL_MASK, "canvas.zoom-in" },
     { GDK_KEY_minus, GDK_CONTROL_MASK, "canvas.zoom-out" },
     { GDK_KEY_f, 0, "canvas.fit" },
-    { GDK_KEY_0, 0, "canvas.one-to-one" },
     { GDK_KEY_KP_0, 0, "canvas.one-to-one" },
-    { GDK_KEY_Home, 0, "canvas.whole-model" },
+    { GDK_KEY_0, 0, "canvas.one-to-one" },
     { GDK_KEY_KP_Home, 0, "canvas.whole-model" },
+    { GDK_KEY_Home, 0, "canvas.whole-model" },
     { GDK_KEY_Escape, 0, "canvas.clear-region" },
     { GDK_KEY_g, 0, "canvas.group-start" },
     { GDK_KEY_Menu, 0, "canvas.menu" },

@@ -290,10 +290,14 @@ tm_legend_bar_init (TmLegendBar *self)
   g_menu_append (menu, "Mean", "win.reduce::mean");
   g_menu_append (menu, "RMS", "win.reduce::rms");
 
+  for (guint i = 0; i < MAX_CHIPS; i++)
+    self->chips[i] = add_item (self, tm_chip_new (TM_DTYPE_F32, NULL), NULL);
+  self->heavy_swatch = swatch_new ();
+  self->heavy = add_item (self, self->heavy_swatch, label_new ("granularity changes here"));
   self->cell = add_item (self, label_new (NULL), NULL);
   self->map = add_item (self, swatch_new (), NULL);
   self->range = add_item (self, label_new (NULL), NULL);
-  gtk_widget_add_css_class (self->range, "monospace");
+  gtk_widget_add_css_class (self->range, "numeric");
   self->reduce = gtk_menu_button_new ();
   gtk_menu_button_set_has_frame (GTK_MENU_BUTTON (self->reduce), FALSE);
   gtk_menu_button_set_direction (GTK_MENU_BUTTON (self->reduce), GTK_ARROW_UP);
@@ -303,10 +307,6 @@ tm_legend_bar_init (TmLegendBar *self)
   self->sampled = add_item (self, label_new ("sampled"), NULL);
   gtk_widget_add_css_class (self->sampled, "tm-sampled");
   gtk_widget_set_tooltip_text (self->sampled, "Made from a sample; the exact picture is on its way");
-  for (guint i = 0; i < MAX_CHIPS; i++)
-    self->chips[i] = add_item (self, tm_chip_new (TM_DTYPE_F32, NULL), NULL);
-  self->heavy_swatch = swatch_new ();
-  self->heavy = add_item (self, self->heavy_swatch, label_new ("granularity changes here"));
   for (guint i = 0; i < MAX_LINES; i++)
     {
       self->line_swatches[i] = swatch_new ();
@@ -456,7 +456,7 @@ update_lines (TmLegendBar *self, const TmLegend *legend, GString *spoken)
 {
   const TmTheme *theme = tm_document_get_theme (self->document);
   gboolean boundaries = tm_document_get_boundaries (self->document);
-  gboolean heavy = boundaries && legend->heavy_lines;
+  gboolean heavy = boundaries && legend->heavy_lines && legend->depth == TM_DEPTH_ARCHITECTURE;
 
   show (self->heavy, heavy);
   if (heavy)
