@@ -38,6 +38,7 @@ struct _TmCanvas
   TmCamera camera;
   gboolean camera_ready; /* it has shown this model once */
   gboolean moved;        /* somebody moved it since */
+  guint n_frames;        /* made so far */
   double scale;          /* device pixels a logical one, as the camera has it */
   TmMotion motion;
   char *label;       /* the accessible one, as it was last set */

@@ -122,6 +122,7 @@ make_frame (TmPlane *plane, int width, int height, TmFrame *frame, gpointer data
   if (!view.layout)
     return FALSE;
   tm_scene_update (self->scene, &view);
+  self->n_frames++;
   *frame = (TmFrame) { self->scene, view.theme, self->glyphs };
   queue_after_frame (self);
   return TRUE;
@@ -466,8 +467,9 @@ build (TmCanvas *self, TmRenderer renderer)
 GtkWidget *
 tm_canvas_new (TmDocument *document, TmRenderer renderer)
 {
-  TmCanvas *self = g_object_new (TM_TYPE_CANVAS, NULL);
+  TmCanvas *self = g_object_new (TM_TYPE_CANVAS, "accessible-role", GTK_ACCESSIBLE_ROLE_GROUP, NULL);
 
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, "Canvas", -1);
   self->document = g_object_ref (document);
   build (self, renderer);
   tm_canvas_add_gestures (self);

@@ -302,6 +302,7 @@ tm_legend_bar_init (TmLegendBar *self)
   gtk_menu_button_set_has_frame (GTK_MENU_BUTTON (self->reduce), FALSE);
   gtk_menu_button_set_direction (GTK_MENU_BUTTON (self->reduce), GTK_ARROW_UP);
   gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (self->reduce), G_MENU_MODEL (menu));
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->reduce), GTK_ACCESSIBLE_PROPERTY_LABEL, "What a pixel shows", -1);
   gtk_widget_set_tooltip_text (self->reduce, "What a pixel shows that stands for several elements");
   add_item (self, self->reduce, NULL);
   self->sampled = add_item (self, label_new ("sampled"), NULL);
