@@ -24,42 +24,26 @@ count_severe (const JsonTree *problems)
   return n;
 }
 
-/* Opened: both records are JSON, text and JSON hold no control characters, and --strict answers as the problems say. */
+/* Opened: the records are JSON, text holds no control characters, --strict answers as the problems say, and every tensor's
+ * values are either there or refused with one line. Returns how many errors and warnings there are. */
 static guint
 check_opened (const char *path)
 {
-  g_autoptr (CliRun) text = cli_run ("info", path, NULL), strict = cli_run ("info", "--json", "--strict", path, NULL);
-  g_autoptr (CliRun) tensors = cli_run ("tensors", "--json", path, NULL), rows = cli_run ("tensors", path, NULL);
-  g_autoptr (JsonTree) record = NULL, list = NULL;
-  guint severe;
+  g_autoptr (CliRun) strict = cli_run ("info", "--json", "--strict", path, NULL), text = cli_run ("info", path, NULL);
+  g_autoptr (CliRun) tensors = cli_run ("tensors", "--json", path, NULL);
+  g_autoptr (JsonTree) record = json_tree_read (strict->out), list = json_tree_read (tensors->out);
+  guint severe = count_severe (json_tree_get (record, "problems"));
 
   cli_assert_ok (text);
   cli_assert_ok (tensors);
-  cli_assert_ok (rows);
-  record = json_tree_read (strict->out);
-  list = json_tree_read (tensors->out);
-  g_assert_cmpstr (json_tree_text (record, "tensors"), !=, "");
   g_assert_cmpuint (json_tree_length (list), ==, (guint) g_ascii_strtoull (json_tree_text (record, "tensors"), NULL, 10));
   for (const char *c = text->out; *c != '\0'; c++)
     g_assert_true (*c == '\n' || (guchar) *c >= 0x20);
-  for (const char *c = rows->out; *c != '\0'; c++)
-    g_assert_true (*c == '\n' || (guchar) *c >= 0x20);
-
-  severe = count_severe (json_tree_get (record, "problems"));
   g_assert_cmpint (strict->status, ==, severe > 0 ? 1 : 0);
   if (severe > 0)
     g_assert_true (strchr (strict->err, '\n') == strict->err + strlen (strict->err) - 1);
   else
     g_assert_cmpstr (strict->err, ==, "");
-  return severe;
-}
-
-/* Every tensor is listed, and its values are either there or refused with one line. */
-static void
-check_values (const char *path)
-{
-  g_autoptr (CliRun) tensors = cli_run ("tensors", "--json", path, NULL);
-  g_autoptr (JsonTree) list = json_tree_read (tensors->out);
 
   for (guint i = 0; i < json_tree_length (list); i++)
     {
@@ -73,6 +57,7 @@ check_values (const char *path)
       if (run->status != 0)
         cli_assert_refused (run, 1);
     }
+  return severe;
 }
 
 static void
@@ -95,7 +80,6 @@ test_gguf (void)
           guint severe = check_opened (path);
           /* an empty name is legal; everything else has a fault that is named */
           g_assert_cmpint (severe > 0, ==, strcmp (name, "tensor-name-empty") != 0);
-          check_values (path);
         }
       else
         {
@@ -121,13 +105,14 @@ test_gguf_by_hand (void)
       g_test_message ("%s: %s", row[0], row[7]);
       severe = check_opened (path);
       g_assert_cmpint (severe > 0, ==, strcmp (row[3], "REJECT") == 0 || strcmp (row[0], "v3-bool-2.gguf") == 0);
-      check_values (path);
     }
 }
 
 static void
 test_safetensors (void)
 {
+  /* of these the structure is read, so that refusing the whole file would be wrong */
+  static const char *const opened[] = { "ok", "size-mismatch", "overflow", "offsets", "incomplete", "sub-byte", "dtype", "duplicate-key", NULL };
   g_autofree char *manifest = golden_path ("safetensors-bad/manifest.json"), *text = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (JsonTree) tree = NULL;
@@ -143,45 +128,23 @@ test_safetensors (void)
       const JsonTree *file = json_tree_at (files, i);
       const char *name = json_tree_text (file, "file"), *class = json_tree_text (file, "class");
       g_autofree char *relative = g_build_filename ("safetensors-bad", name, NULL), *path = golden_path (relative);
-      g_autoptr (CliRun) run = cli_run ("info", "--json", path, NULL);
+      gboolean header = g_str_has_prefix (class, "header-"); /* the header itself cannot be read */
+      g_autoptr (CliRun) run = cli_run ("info", path, NULL);
 
-      g_test_message ("%s (%s): %s", name, class, json_tree_text (file, "wrong"));
-      if (g_str_has_prefix (class, "header-")) /* the header cannot be read */
+      g_test_message ("%s (%s): %s: %d %s", name, class, json_tree_text (file, "wrong"), run->status, run->err);
+      if (header || run->status != 0)
         {
+          g_assert_false (g_strv_contains (opened, class));
           cli_assert_refused (run, 1);
           g_assert_nonnull (strstr (run->err, name));
+          continue;
         }
-      else if (strcmp (class, "ok") == 0)
-        {
-          g_assert_cmpuint (check_opened (path), ==, 0);
-          check_values (path);
-        }
-      else if (run->status == 0) /* a fault of single tensors: named, and the rest is there */
-        {
-          if (strcmp (class, "odd") != 0)
-            g_assert_cmpuint (check_opened (path), >, 0);
-          check_values (path);
-        }
-      else
-        cli_assert_refused (run, 1);
-    }
-}
-
-/* Of these classes the structure is read, so refusing the whole file would be wrong. */
-static void
-test_safetensors_opens_what_it_can (void)
-{
-  static const char *const names[] = { "size-too-small",  "size-too-large", "overflow-product", "overlap",        "hole-between",
-                                       "trailing-bytes",  "data-truncated", "data-missing",     "offsets-past-end", "dtype-unknown",
-                                       "f4-odd-count",    "f6-misaligned",  "duplicate-tensor-same", "duplicate-tensor-two-ranges",
-                                       "offsets-reversed" };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
-    {
-      g_autofree char *relative = g_strdup_printf ("safetensors-bad/%s.safetensors", names[i]), *path = golden_path (relative);
-
-      g_test_message ("%s", names[i]);
-      g_assert_cmpuint (check_opened (path), >, 0);
+      if (strcmp (class, "ok") == 0)
+        g_assert_cmpuint (check_opened (path), ==, 0);
+      else if (strcmp (class, "odd") == 0)
+        check_opened (path);
+      else /* the fault is named */
+        g_assert_cmpuint (check_opened (path), >, 0);
     }
 }
 
@@ -223,7 +186,6 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/bad/gguf", test_gguf);
   g_test_add_func ("/cli/bad/gguf-by-hand", test_gguf_by_hand);
   g_test_add_func ("/cli/bad/safetensors", test_safetensors);
-  g_test_add_func ("/cli/bad/safetensors-opens-what-it-can", test_safetensors_opens_what_it_can);
   g_test_add_func ("/cli/bad/indexes", test_indexes);
   return g_test_run ();
 }

@@ -217,7 +217,7 @@ test_stored (void)
 static void
 test_quantities_agree (void)
 {
-  static const char *const names[][2] = { { "raw", "raw" }, { "scale", "scale" }, { "zero-point", "zero_point" }, { "offset", "offset" }, { "value", "value" } };
+  static const char *const names[][2] = { { "raw", "raw" }, { "scale", "scale" }, { "zero-point", "zero_point" }, { "offset", "offset" } };
   g_autofree char *path = golden_path ("gguf/valid/all-types.gguf");
   g_autoptr (CliRun) listing = cli_run ("tensors", "--json", path, NULL);
   g_autoptr (JsonTree) list = json_tree_read (listing->out);
