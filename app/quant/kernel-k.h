@@ -18,21 +18,28 @@ Q2_K_levels (const guint8 *restrict b, gint8 *restrict level)
 }
 
 static inline void
+Q2_K_nibbles (const guint8 *restrict b, guint shift, float factor, float *restrict out)
+{
+  for (guint s = 0; s < 16; s += 8)
+    {
+      guint64 x;
+
+      memcpy (&x, b + s, 8);
+      x = x >> shift & 0x0F0F0F0F0F0F0F0Fu;
+      EIGHT_STORE (out + s, EIGHT_MULTIPLY (EIGHT (factor), EIGHT_LEVELS ((const gint8 *) &x)));
+    }
+}
+
+static inline void
 Q2_K_scales (const guint8 *restrict b, float *restrict scale)
 {
-  float d = tm_load_f16 (b + 80);
-
-  for (guint s = 0; s < 16; s++)
-    scale[s] = d * (float) (b[s] & 15);
+  Q2_K_nibbles (b, 0, tm_load_f16 (b + 80), scale);
 }
 
 static inline void
 Q2_K_offsets (const guint8 *restrict b, float *restrict offset)
 {
-  float dmin = tm_load_f16 (b + 82);
-
-  for (guint s = 0; s < 16; s++)
-    offset[s] = -(dmin * (float) (b[s] >> 4));
+  Q2_K_nibbles (b, 4, -tm_load_f16 (b + 82), offset);
 }
 
 /* Q3_K, 110 bytes                           value = d × (sc − 32) × (q − 4)
@@ -42,14 +49,6 @@ Q2_K_offsets (const guint8 *restrict b, float *restrict offset)
  *        bits 4-5 are bits 2(s>>2) … +1 of byte 8 + (s&3)
  *   108  fp16 d */
 #define Q3_K_BYTES 110
-static inline guint
-Q3_K_scale_code (const guint8 *p, guint s)
-{
-  guint low = s < 8 ? p[s] & 15 : p[s - 8] >> 4;
-
-  return low | ((p[8 + (s & 3)] >> (2 * (s >> 2))) & 3u) << 4;
-}
-
 static inline void
 Q3_K_levels (const guint8 *restrict b, gint8 *restrict level)
 {
@@ -63,13 +62,21 @@ Q3_K_levels (const guint8 *restrict b, gint8 *restrict level)
         }
 }
 
+/* Four codes a word: low nibbles from the first eight bytes, high bits from the last four, then 32 less in every byte. */
 static inline void
 Q3_K_scales (const guint8 *restrict b, float *restrict scale)
 {
-  float d = tm_load_f16 (b + 108);
+  guint32 low[2] = { tm_load_u32 (b + 96), tm_load_u32 (b + 100) }, high = tm_load_u32 (b + 104), code[4];
+  const Eight d = EIGHT (tm_load_f16 (b + 108));
 
-  for (guint s = 0; s < 16; s++)
-    scale[s] = d * (float) ((gint) Q3_K_scale_code (b + 96, s) - 32);
+  for (guint i = 0; i < 4; i++)
+    {
+      guint32 x = (low[i & 1] >> (i < 2 ? 0 : 4) & 0x0F0F0F0Fu) | (high >> (2 * i) & 0x03030303u) << 4;
+
+      code[i] = GUINT32_TO_LE (((x | 0x80808080u) - 0x20202020u) ^ 0x80808080u);
+    }
+  for (guint s = 0; s < 16; s += 8)
+    EIGHT_STORE (scale + s, EIGHT_MULTIPLY (d, EIGHT_LEVELS ((const gint8 *) code + s)));
 }
 
 /* Q4_K, 144 bytes                           value = d × sc × q − dmin × m
@@ -79,18 +86,6 @@ Q3_K_scales (const guint8 *restrict b, float *restrict scale)
  *         else:  sc = low nibble of byte s+4 and bits 6-7 of byte s-4, m = high nibble of byte s+4 and bits 6-7 of byte s
  *   16  qs[128], nibble planes */
 #define Q4_K_BYTES 144
-static inline guint
-Q4_K_scale_code (const guint8 *p, guint s)
-{
-  return s < 4 ? p[s] & 63 : (p[s + 4] & 15) | (p[s - 4] >> 6) << 4;
-}
-
-static inline guint
-Q4_K_min_code (const guint8 *p, guint s)
-{
-  return s < 4 ? p[s + 4] & 63 : (p[s + 4] >> 4) | (p[s] >> 6) << 4;
-}
-
 static inline void
 Q4_K_levels (const guint8 *restrict b, gint8 *restrict level)
 {
@@ -98,22 +93,26 @@ Q4_K_levels (const guint8 *restrict b, gint8 *restrict level)
     SPLIT_NIBBLES (b + 16 + 32 * run, 32, level + 64 * run);
 }
 
+/* Four codes a word: the first four are the low six bits of their bytes, the others put together from two. */
 static inline void
 Q4_K_scales (const guint8 *restrict b, float *restrict scale)
 {
-  float d = tm_load_f16 (b);
+  guint32 first = tm_load_u32 (b + 4), last = tm_load_u32 (b + 12);
+  guint32 code[2] = { GUINT32_TO_LE (first & 0x3F3F3F3Fu),
+                      GUINT32_TO_LE ((last & 0x0F0F0F0Fu) | (first >> 6 & 0x03030303u) << 4) };
 
-  for (guint s = 0; s < 8; s++)
-    scale[s] = d * (float) Q4_K_scale_code (b + 4, s);
+  EIGHT_STORE (scale, EIGHT_MULTIPLY (EIGHT (tm_load_f16 (b)), EIGHT_LEVELS ((const gint8 *) code)));
 }
 
+/* −(dmin × m), which is (−dmin) × m to the sign of zero. */
 static inline void
 Q4_K_offsets (const guint8 *restrict b, float *restrict offset)
 {
-  float dmin = tm_load_f16 (b + 2);
+  guint32 first = tm_load_u32 (b + 8), last = tm_load_u32 (b + 12);
+  guint32 code[2] = { GUINT32_TO_LE (first & 0x3F3F3F3Fu),
+                      GUINT32_TO_LE ((last >> 4 & 0x0F0F0F0Fu) | (first >> 6 & 0x03030303u) << 4) };
 
-  for (guint s = 0; s < 8; s++)
-    offset[s] = -(dmin * (float) Q4_K_min_code (b + 4, s));
+  EIGHT_STORE (offset, EIGHT_MULTIPLY (EIGHT (-tm_load_f16 (b + 2)), EIGHT_LEVELS ((const gint8 *) code)));
 }
 
 /* Q5_K, 176 bytes                           value = d × sc × q − dmin × m
@@ -164,8 +163,8 @@ Q6_K_levels (const guint8 *restrict b, gint8 *restrict level)
 static inline void
 Q6_K_scales (const guint8 *restrict b, float *restrict scale)
 {
-  float d = tm_load_f16 (b + 208);
+  const Eight d = EIGHT (tm_load_f16 (b + 208));
 
-  for (guint s = 0; s < 16; s++)
-    scale[s] = d * (float) (gint8) b[192 + s];
+  for (guint s = 0; s < 16; s += 8)
+    EIGHT_STORE (scale + s, EIGHT_MULTIPLY (d, EIGHT_LEVELS ((const gint8 *) b + 192 + s)));
 }

@@ -61,6 +61,7 @@ typedef __m256 Eight;
 #define EIGHT(x) _mm256_set1_ps (x)
 #define EIGHT_LEVELS(p) \
   _mm256_cvtepi32_ps (_mm256_cvtepi8_epi32 (_mm_loadl_epi64 ((const __m128i *) (gconstpointer) (p))))
+#define EIGHT_CODES EIGHT_LEVELS
 #define EIGHT_MULTIPLY(a, b) _mm256_mul_ps (a, b)
 #define EIGHT_ADD(a, b) _mm256_add_ps (a, b)
 #define EIGHT_STORE(p, x) _mm256_storeu_ps (p, x)
@@ -75,6 +76,15 @@ EIGHT_LEVELS (const gint8 *p)
   x = _mm_srai_epi16 (_mm_unpacklo_epi8 (x, x), 8);
   return (Eight){ _mm_cvtepi32_ps (_mm_srai_epi32 (_mm_unpacklo_epi16 (x, x), 16)),
                   _mm_cvtepi32_ps (_mm_srai_epi32 (_mm_unpackhi_epi16 (x, x), 16)) };
+}
+/* The same where no level is negative. */
+static inline Eight
+EIGHT_CODES (const gint8 *p)
+{
+  const __m128i zero = _mm_setzero_si128 ();
+  __m128i x = _mm_unpacklo_epi8 (_mm_loadl_epi64 ((const __m128i *) (gconstpointer) p), zero);
+
+  return (Eight){ _mm_cvtepi32_ps (_mm_unpacklo_epi16 (x, zero)), _mm_cvtepi32_ps (_mm_unpackhi_epi16 (x, zero)) };
 }
 #define EIGHT_MULTIPLY(x, y) ((Eight){ _mm_mul_ps ((x).a, (y).a), _mm_mul_ps ((x).b, (y).b) })
 #define EIGHT_ADD(x, y) ((Eight){ _mm_add_ps ((x).a, (y).a), _mm_add_ps ((x).b, (y).b) })
@@ -94,6 +104,7 @@ EIGHT_LEVELS (const gint8 *p)
     r.x[i] = (float) p[i];
   return r;
 }
+#define EIGHT_CODES EIGHT_LEVELS
 static inline Eight
 EIGHT_MULTIPLY (Eight a, Eight b)
 {
@@ -229,7 +240,7 @@ EIGHT_ADD (Eight a, Eight b)
       { \
         const Eight s = EIGHT (scale[g]), o = EIGHT (offset[g]); \
         for (guint e = g * (group); e < (g + 1) * (group); e += 8) \
-          EIGHT_STORE (out + e, EIGHT_ADD (EIGHT_MULTIPLY (s, EIGHT_LEVELS (level + e)), o)); \
+          EIGHT_STORE (out + e, EIGHT_ADD (EIGHT_MULTIPLY (s, EIGHT_CODES (level + e)), o)); \
       } \
   }
 
