@@ -408,7 +408,7 @@ test_ink_bound (gconstpointer data)
   TmRulers rulers = { 0 };
   double most_line = 0, most_both = 0;
 
-  for (double scale = 0.02; scale < 60; scale *= 1.08)
+  for (double scale = 0.02; scale < 60; scale *= 1.12)
     {
       double line_sum = 0, both_sum = 0;
       TmCamera camera;
