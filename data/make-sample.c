@@ -23,7 +23,13 @@
 #define ALIGNMENT 32
 #define MAX_TENSORS 64
 
-typedef enum { KIND_NORM, KIND_EMBEDDING, KIND_MATRIX, KIND_PRUNED } Kind;
+typedef enum
+{
+  KIND_NORM,
+  KIND_EMBEDDING,
+  KIND_MATRIX,
+  KIND_PRUNED
+} Kind;
 
 typedef struct
 {
@@ -52,7 +58,7 @@ next_u64 (uint64_t *state)
 static float
 uniform (uint64_t *state) /* [0, 1) */
 {
-  return (float) (next_u64 (state) >> 40) / 16777216.0f;
+  return (float)(next_u64 (state) >> 40) / 16777216.0f;
 }
 
 static float
@@ -61,8 +67,8 @@ normal (uint64_t *state) /* four 16-bit uniforms: near enough to a bell, and exa
   uint64_t bits = next_u64 (state);
   int sum = 0;
   for (int i = 0; i < 4; i++)
-    sum += (int) ((bits >> (16 * i)) & 0xffff);
-  return (float) (sum - 131070) / 37837.0f;
+    sum += (int)((bits >> (16 * i)) & 0xffff);
+  return (float)(sum - 131070) / 37837.0f;
 }
 
 static uint64_t
@@ -70,7 +76,7 @@ seed_of (const char *name)
 {
   uint64_t hash = 1469598103934665603u;
   for (; *name != '\0'; name++)
-    hash = (hash ^ (uint8_t) *name) * 1099511628211u;
+    hash = (hash ^ (uint8_t)*name) * 1099511628211u;
   return hash | 1;
 }
 
@@ -130,7 +136,7 @@ static void
 fill_row (float *row, const Tensor *tensor, size_t r, const float *row_gain, const float *column_gain,
           const float *row_walk, const float *column_walk, uint64_t *state)
 {
-  float spread = 1 / sqrtf ((float) tensor->columns);
+  float spread = 1 / sqrtf ((float)tensor->columns);
   for (size_t c = 0; c < tensor->columns; c++)
     {
       float soft = 0.45f * row_walk[r] * column_walk[c];
@@ -229,7 +235,15 @@ add_block (int block)
 
 /* --- GGUF --------------------------------------------------------------------------------------------------------- */
 
-enum { VALUE_U32 = 4, VALUE_I32 = 5, VALUE_F32 = 6, VALUE_BOOL = 7, VALUE_STRING = 8, VALUE_ARRAY = 9 };
+enum
+{
+  VALUE_U32 = 4,
+  VALUE_I32 = 5,
+  VALUE_F32 = 6,
+  VALUE_BOOL = 7,
+  VALUE_STRING = 8,
+  VALUE_ARRAY = 9
+};
 
 static FILE *out;
 static uint64_t position;
@@ -246,8 +260,8 @@ put_uint (uint64_t number, int bytes)
 {
   uint8_t little[8];
   for (int i = 0; i < bytes; i++)
-    little[i] = (uint8_t) (number >> (8 * i));
-  put_bytes (little, (size_t) bytes);
+    little[i] = (uint8_t)(number >> (8 * i));
+  put_bytes (little, (size_t)bytes);
 }
 
 static void
@@ -327,7 +341,7 @@ name_token (size_t token, char *name, size_t size)
   if (token < 3)
     snprintf (name, size, "%s", control[token]);
   else if (token < 259)
-    snprintf (name, size, "<0x%02X>", (unsigned) (token - 3));
+    snprintf (name, size, "<0x%02X>", (unsigned)(token - 3));
   else
     {
       size_t i = token - 259, word = i & 1, rest = i / 2;
@@ -350,7 +364,7 @@ put_tokenizer (void)
     }
   put_array ("tokenizer.ggml.scores", VALUE_F32, VOCABULARY);
   for (size_t token = 0; token < VOCABULARY; token++)
-    put_float (token < 259 ? 0 : -(float) (token - 258));
+    put_float (token < 259 ? 0 : -(float)(token - 258));
   put_array ("tokenizer.ggml.token_type", VALUE_I32, VOCABULARY);
   for (size_t token = 0; token < VOCABULARY; token++)
     put_uint (token == 0 ? 2 : token < 3 ? 3 : token < 259 ? 6 : 1, 4);

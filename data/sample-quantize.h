@@ -5,12 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { SAMPLE_F32, SAMPLE_F16, SAMPLE_Q8_0, SAMPLE_Q4_K, SAMPLE_Q6_K, N_SAMPLE_TYPES } SampleType;
+typedef enum
+{
+  SAMPLE_F32,
+  SAMPLE_F16,
+  SAMPLE_Q8_0,
+  SAMPLE_Q4_K,
+  SAMPLE_Q6_K,
+  N_SAMPLE_TYPES
+} SampleType;
 
 typedef struct
 {
-  uint32_t id;       /* ggml's number */
-  size_t elements;   /* of a block */
+  uint32_t id;     /* ggml's number */
+  size_t elements; /* of a block */
   size_t bytes;
   void (*encode) (const float *values, uint8_t *block);
 } SampleTypeInfo;

@@ -6,7 +6,12 @@
 
 G_BEGIN_DECLS
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+enum
+{
+  CLI_OK = 0,
+  CLI_FAILED = 1,
+  CLI_USAGE = 2
+};
 
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
@@ -24,13 +29,13 @@ typedef enum
 
 typedef struct
 {
-  CliOptionFlags given;     /* which of the above were there */
+  CliOptionFlags given; /* which of the above were there */
   gboolean help;
-  const char *region;       /* text, borrowed from argv */
+  const char *region; /* text, borrowed from argv */
   TmQuantity quantity;
   const char *output;
-  TmAssume *assume;         /* readings chosen by the person */
-  GPtrArray *arguments;     /* what is no option, borrowed from argv */
+  TmAssume *assume;     /* readings chosen by the person */
+  GPtrArray *arguments; /* what is no option, borrowed from argv */
 } CliOptions;
 
 void cli_options_clear (CliOptions *options);
@@ -43,9 +48,9 @@ const char *cli_quantity_get_name (TmQuantity quantity);
 typedef struct
 {
   const char *name;
-  const char *arguments;    /* "FILE TENSOR INDEX…" */
+  const char *arguments; /* "FILE TENSOR INDEX…" */
   const char *summary;
-  const char *details;      /* for --help; may be NULL */
+  const char *details; /* for --help; may be NULL */
   CliOptionFlags options;
   guint min_arguments, max_arguments;
   int (*run) (const CliOptions *options);

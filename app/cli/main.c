@@ -41,7 +41,11 @@ static const CliCommand commands[] = {
     .run = cli_values },
 };
 
-static const struct { CliOptionFlags flag; const char *name, *meaning; } option_help[] = {
+static const struct
+{
+  CliOptionFlags flag;
+  const char *name, *meaning;
+} option_help[] = {
   { CLI_OPTION_JSON, "--json", "stable output for programs" },
   { CLI_OPTION_FULL, "--full", "metadata arrays whole" },
   { CLI_OPTION_STRICT, "--strict", "exit 1 when there is an error or a warning" },

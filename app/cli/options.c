@@ -10,10 +10,10 @@ typedef struct
 } Option;
 
 static const Option known_options[] = {
-  { "--json", CLI_OPTION_JSON, FALSE },         { "--strict", CLI_OPTION_STRICT, FALSE },
-  { "--full", CLI_OPTION_FULL, FALSE },         { "--stored", CLI_OPTION_STORED, FALSE },
-  { "--region", CLI_OPTION_REGION, TRUE },      { "--quantity", CLI_OPTION_QUANTITY, TRUE },
-  { "-o", CLI_OPTION_OUTPUT, TRUE },            { "--assume", CLI_OPTION_ASSUME, TRUE },
+  { "--json", CLI_OPTION_JSON, FALSE },    { "--strict", CLI_OPTION_STRICT, FALSE },
+  { "--full", CLI_OPTION_FULL, FALSE },    { "--stored", CLI_OPTION_STORED, FALSE },
+  { "--region", CLI_OPTION_REGION, TRUE }, { "--quantity", CLI_OPTION_QUANTITY, TRUE },
+  { "-o", CLI_OPTION_OUTPUT, TRUE },       { "--assume", CLI_OPTION_ASSUME, TRUE },
 };
 
 static const char *const quantities[TM_N_QUANTITIES] = {
@@ -40,7 +40,7 @@ parse_quantity (CliOptions *options, const char *value)
   for (guint i = 0; i < TM_N_QUANTITIES; i++)
     if (strcmp (quantities[i], value) == 0)
       {
-        options->quantity = (TmQuantity) i;
+        options->quantity = (TmQuantity)i;
         return TRUE;
       }
   cli_usage ("unknown quantity '%s': value, raw, scale, zero-point or offset", value);
@@ -51,7 +51,7 @@ static gboolean
 parse_assumption (CliOptions *options, const char *text)
 {
   const char *equals = strchr (text, '=');
-  g_autofree char *key = g_strndup (text, equals ? (gsize) (equals - text) : strlen (text));
+  g_autofree char *key = g_strndup (text, equals ? (gsize)(equals - text) : strlen (text));
   g_autoptr (GError) error = NULL;
 
   if (tm_assume_set (options->assume, NULL, key, equals ? equals + 1 : "", &error))

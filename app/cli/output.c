@@ -29,7 +29,7 @@ cli_write (gconstpointer bytes, gsize count, GError **error)
           return FALSE;
         }
       at += written;
-      count -= (gsize) written;
+      count -= (gsize)written;
     }
   return TRUE;
 }
@@ -53,7 +53,7 @@ complain (const char *line)
   g_autofree char *whole = g_strdup_printf ("tensormorph-cli: %s\n", line);
   gssize ignored = write (STDERR_FILENO, whole, strlen (whole));
 
-  (void) ignored; /* there is nowhere left to say it */
+  (void)ignored; /* there is nowhere left to say it */
 }
 
 int
@@ -125,14 +125,16 @@ const char *
 cli_style_dtype (TmDtype dtype)
 {
   static const char *const hues[TM_N_FAMILIES] = {
-    [TM_FAMILY_FLOAT] = "\033[38;5;245m",    [TM_FAMILY_HALF] = "\033[38;5;67m",   [TM_FAMILY_FLOAT8] = "\033[38;5;30m",
-    [TM_FAMILY_BITS_8] = "\033[38;5;35m",    [TM_FAMILY_BITS_6_7] = "\033[38;5;38m", [TM_FAMILY_BITS_5] = "\033[38;5;133m",
-    [TM_FAMILY_BITS_4] = "\033[38;5;98m",    [TM_FAMILY_BITS_3] = "\033[38;5;167m", [TM_FAMILY_BITS_2] = "\033[38;5;172m",
-    [TM_FAMILY_BITS_1] = "\033[38;5;130m",   [TM_FAMILY_FLOAT4] = "\033[38;5;62m", [TM_FAMILY_PLAIN] = "\033[38;5;101m",
+    [TM_FAMILY_FLOAT] = "\033[38;5;245m",   [TM_FAMILY_HALF] = "\033[38;5;67m",
+    [TM_FAMILY_FLOAT8] = "\033[38;5;30m",   [TM_FAMILY_BITS_8] = "\033[38;5;35m",
+    [TM_FAMILY_BITS_6_7] = "\033[38;5;38m", [TM_FAMILY_BITS_5] = "\033[38;5;133m",
+    [TM_FAMILY_BITS_4] = "\033[38;5;98m",   [TM_FAMILY_BITS_3] = "\033[38;5;167m",
+    [TM_FAMILY_BITS_2] = "\033[38;5;172m",  [TM_FAMILY_BITS_1] = "\033[38;5;130m",
+    [TM_FAMILY_FLOAT4] = "\033[38;5;62m",   [TM_FAMILY_PLAIN] = "\033[38;5;101m",
   };
   TmFamily family = tm_dtype_get_info (dtype)->family;
 
-  return style ((guint) family < TM_N_FAMILIES ? hues[family] : "");
+  return style ((guint)family < TM_N_FAMILIES ? hues[family] : "");
 }
 
 const char *

@@ -8,11 +8,11 @@ static guint64 *
 parse_indices (const CliOptions *options, const TmTensor *tensor, GError **error)
 {
   guint n = options->arguments->len - 2;
-  g_autofree guint64 *indices = g_new0 (guint64, (gsize) n * tensor->rank + 1);
+  g_autofree guint64 *indices = g_new0 (guint64, (gsize)n * tensor->rank + 1);
 
   for (guint i = 0; i < n; i++)
     if (!tm_index_parse (g_ptr_array_index (options->arguments, i + 2), tensor->rank, tensor->shape,
-                         indices + (gsize) i * tensor->rank, error))
+                         indices + (gsize)i * tensor->rank, error))
       return NULL;
   return g_steal_pointer (&indices);
 }
@@ -31,7 +31,7 @@ print_records (const CliOptions *options, const TmTensor *tensor, GError **error
       g_auto (TmScalar) scalar = TM_SCALAR_INIT;
       g_autofree char *record = NULL;
 
-      if (!tm_tensor_explain (tensor, indices + (gsize) i * tensor->rank, &scalar, error))
+      if (!tm_tensor_explain (tensor, indices + (gsize)i * tensor->rank, &scalar, error))
         return FALSE;
       record = json ? tm_scalar_to_json (&scalar) : tm_scalar_to_text (&scalar);
       if (!json && i > 0)

@@ -23,7 +23,7 @@ struct _CliTable
 static void
 clear_cell (gpointer cell)
 {
-  g_free (((Cell *) cell)->text);
+  g_free (((Cell *)cell)->text);
 }
 
 static gsize
@@ -45,7 +45,7 @@ cli_table_new (const char *alignments)
 {
   CliTable *table = g_new0 (CliTable, 1);
 
-  table->n_columns = (guint) strlen (alignments);
+  table->n_columns = (guint)strlen (alignments);
   table->alignments = g_strdup (alignments);
   table->widths = g_new0 (gsize, table->n_columns);
   table->cells = g_array_new (FALSE, FALSE, sizeof (Cell));

@@ -42,7 +42,7 @@ cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **o
   if (index < 0 && stored)
     index = tm_model_find_stored (model, name);
   if (index >= 0)
-    return *owned = cli_tensor_from_stored (model, (guint) index);
+    return *owned = cli_tensor_from_stored (model, (guint)index);
   g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "there is no %stensor \"%s\"", stored ? "stored " : "", name);
   return NULL;
 }

@@ -10,8 +10,9 @@ static const char *
 get_role_name (TmOperandRole role)
 {
   static const char *const names[] = {
-    [TM_ROLE_VALUES] = "values",           [TM_ROLE_SCALE] = "scale",       [TM_ROLE_ZERO_POINT] = "zero_point",
-    [TM_ROLE_GROUP_INDEX] = "group_index", [TM_ROLE_CODEBOOK] = "codebook", [TM_ROLE_GLOBAL_SCALE] = "global_scale",
+    [TM_ROLE_VALUES] = "values",         [TM_ROLE_SCALE] = "scale",
+    [TM_ROLE_ZERO_POINT] = "zero_point", [TM_ROLE_GROUP_INDEX] = "group_index",
+    [TM_ROLE_CODEBOOK] = "codebook",     [TM_ROLE_GLOBAL_SCALE] = "global_scale",
     [TM_ROLE_OTHER] = "other",
   };
   return names[role];
@@ -47,12 +48,12 @@ get_layout (const TmTensor *tensor)
     return "row-major";
   for (guint i = tensor->rank; i > 0; i--)
     {
-      rows = rows && (tensor->shape[i - 1] <= 1 || (guint64) tensor->stride[i - 1] == row_step);
+      rows = rows && (tensor->shape[i - 1] <= 1 || (guint64)tensor->stride[i - 1] == row_step);
       row_step *= tensor->shape[i - 1];
     }
   for (guint i = 0; i < tensor->rank; i++)
     {
-      columns = columns && (tensor->shape[i] <= 1 || (guint64) tensor->stride[i] == column_step);
+      columns = columns && (tensor->shape[i] <= 1 || (guint64)tensor->stride[i] == column_step);
       column_step *= tensor->shape[i];
     }
   return rows || tensor->n_elements == 0 ? "row-major" : columns ? "column-major" : "strided";
@@ -176,7 +177,8 @@ find_modules (TmModel *model)
   return modules;
 }
 
-typedef gboolean (*RowFunc) (TmModel *model, const TmTensor *tensor, const char *module, gpointer user_data, GError **error);
+typedef gboolean (*RowFunc) (TmModel *model, const TmTensor *tensor, const char *module, gpointer user_data,
+                             GError **error);
 
 static gboolean
 foreach_row (TmModel *model, gboolean stored, RowFunc func, gpointer user_data, GError **error)

@@ -34,11 +34,12 @@ catch_interrupts (void)
 typedef struct
 {
   gboolean wanted;
-  gint64 last;      /* when progress was shown */
+  gint64 last; /* when progress was shown */
   gboolean shown;
 } Progress;
 
-/* After every piece. On a terminal a line that is written over, at most ten times a second, never in the first 200 ms. */
+/* After every piece. On a terminal a line that is written over, at most ten times a second, never in the first 200 ms.
+ */
 static gboolean
 report (guint64 done, guint64 total, gpointer user_data, GError **error)
 {
@@ -57,7 +58,7 @@ report (guint64 done, guint64 total, gpointer user_data, GError **error)
     progress->last = now + 100 * G_TIME_SPAN_MILLISECOND;
   else if (now - progress->last >= 100 * G_TIME_SPAN_MILLISECOND)
     {
-      fprintf (stderr, "\r%3.0f %%", 100 * (double) done / (double) total);
+      fprintf (stderr, "\r%3.0f %%", 100 * (double)done / (double)total);
       progress->last = now;
       progress->shown = TRUE;
     }
@@ -108,8 +109,14 @@ print_region (const CliOptions *options, const TmTensor *tensor, GError **error)
 {
   g_autofree guint64 *start = g_new0 (guint64, tensor->rank + 1), *end = g_new0 (guint64, tensor->rank + 1);
   Progress progress = { .wanted = isatty (STDERR_FILENO) && (options->output || !isatty (STDOUT_FILENO)) };
-  TmExport export = { .tensor = tensor, .quantity = options->quantity, .start = start, .end = end,
-                      .format = TM_EXPORT_TEXT, .write = write_to_stdout, .progress = report, .user_data = &progress };
+  TmExport export = { .tensor = tensor,
+                      .quantity = options->quantity,
+                      .start = start,
+                      .end = end,
+                      .format = TM_EXPORT_TEXT,
+                      .write = write_to_stdout,
+                      .progress = report,
+                      .user_data = &progress };
   gboolean ok;
 
   for (guint i = 0; i < tensor->rank; i++)

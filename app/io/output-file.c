@@ -40,7 +40,7 @@ TmOutputFile *
 tm_output_file_new (const char *path, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (path);
-  g_autofree char *name = g_strdup_printf (".tensormorph-%d-XXXXXX", (int) getpid ());
+  g_autofree char *name = g_strdup_printf (".tensormorph-%d-XXXXXX", (int)getpid ());
   g_autofree char *temporary = g_build_filename (folder, name, NULL);
   int descriptor;
   FILE *stream;

@@ -12,8 +12,11 @@
 gboolean
 tm_export_format_from_path (const char *path, TmExportFormat *format)
 {
-  static const struct { const char *ending; TmExportFormat format; } endings[] = { { ".npy", TM_EXPORT_NPY },
-                                                                                   { ".csv", TM_EXPORT_CSV } };
+  static const struct
+  {
+    const char *ending;
+    TmExportFormat format;
+  } endings[] = { { ".npy", TM_EXPORT_NPY }, { ".csv", TM_EXPORT_CSV } };
   gsize length = strlen (path);
 
   for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
@@ -63,7 +66,7 @@ append_f64 (GString *text, gconstpointer number, gboolean json)
   {                                                                                                                    \
     type value;                                                                                                        \
     memcpy (&value, number, sizeof value);                                                                             \
-    g_string_append_printf (text, "%" format, (wide) value);                                                           \
+    g_string_append_printf (text, "%" format, (wide)value);                                                            \
   }
 DEFINE_APPEND_INTEGER (append_i8, gint8, G_GINT64_FORMAT, gint64)
 DEFINE_APPEND_INTEGER (append_i16, gint16, G_GINT64_FORMAT, gint64)
@@ -77,7 +80,7 @@ DEFINE_APPEND_INTEGER (append_u64, guint64, G_GUINT64_FORMAT, guint64)
 static void
 append_bool (GString *text, gconstpointer number, gboolean json G_GNUC_UNUSED)
 {
-  g_string_append (text, *(const guint8 *) number ? "true" : "false");
+  g_string_append (text, *(const guint8 *)number ? "true" : "false");
 }
 
 /* [re, im] in JSON, re+imj elsewhere, as most tools for arrays write and read it. */
@@ -89,7 +92,7 @@ append_complex (GString *text, gconstpointer number, gboolean json, AppendFunc a
   if (json)
     g_string_append_c (text, '[');
   append (text, number, json);
-  append (imaginary, (const char *) number + part, json);
+  append (imaginary, (const char *)number + part, json);
   if (json)
     g_string_append_c (text, ',');
   else if (imaginary->str[0] != '-')
@@ -118,12 +121,12 @@ static const struct
   const char *descr; /* without the byte order */
   AppendFunc append;
 } kinds[] = {
-  { TM_DTYPE_F32, "f4", append_f32 },   { TM_DTYPE_F64, "f8", append_f64 },   { TM_DTYPE_I64, "i8", append_i64 },
-  { TM_DTYPE_I32, "i4", append_i32 },   { TM_DTYPE_I16, "i2", append_i16 },   { TM_DTYPE_I8, "i1", append_i8 },
-  { TM_DTYPE_I4, "i1", append_i8 },     { TM_DTYPE_I2, "i1", append_i8 },     { TM_DTYPE_U64, "u8", append_u64 },
-  { TM_DTYPE_U32, "u4", append_u32 },   { TM_DTYPE_U16, "u2", append_u16 },   { TM_DTYPE_U8, "u1", append_u8 },
-  { TM_DTYPE_U4, "u1", append_u8 },     { TM_DTYPE_U2, "u1", append_u8 },     { TM_DTYPE_BOOL, "b1", append_bool },
-  { TM_DTYPE_C64, "c8", append_c64 },   { TM_DTYPE_C128, "c16", append_c128 },
+  { TM_DTYPE_F32, "f4", append_f32 }, { TM_DTYPE_F64, "f8", append_f64 },    { TM_DTYPE_I64, "i8", append_i64 },
+  { TM_DTYPE_I32, "i4", append_i32 }, { TM_DTYPE_I16, "i2", append_i16 },    { TM_DTYPE_I8, "i1", append_i8 },
+  { TM_DTYPE_I4, "i1", append_i8 },   { TM_DTYPE_I2, "i1", append_i8 },      { TM_DTYPE_U64, "u8", append_u64 },
+  { TM_DTYPE_U32, "u4", append_u32 }, { TM_DTYPE_U16, "u2", append_u16 },    { TM_DTYPE_U8, "u1", append_u8 },
+  { TM_DTYPE_U4, "u1", append_u8 },   { TM_DTYPE_U2, "u1", append_u8 },      { TM_DTYPE_BOOL, "b1", append_bool },
+  { TM_DTYPE_C64, "c8", append_c64 }, { TM_DTYPE_C128, "c16", append_c128 },
 };
 
 /* --- The writer --------------------------------------------------------------------------------------------------- */
@@ -131,8 +134,8 @@ static const struct
 typedef struct
 {
   const TmExport *export;
-  gsize kind;          /* in kinds */
-  gsize size;          /* of a number */
+  gsize kind; /* in kinds */
+  gsize size; /* of a number */
   const guint64 *start, *end;
   guint rank;
   guint64 total, done; /* numbers */
@@ -200,7 +203,7 @@ write_rows (gconstpointer numbers, gsize count, gpointer user_data, GError **err
       if (aligned)
         for (gsize pad = writer->cell->len; pad < writer->width; pad++)
           g_string_append_c (writer->text, ' ');
-      g_string_append_len (writer->text, writer->cell->str, (gssize) writer->cell->len);
+      g_string_append_len (writer->text, writer->cell->str, (gssize)writer->cell->len);
       if (column == writer->row - 1)
         g_string_append_c (writer->text, '\n');
       if (!flush (writer, FLUSH, error))
@@ -308,9 +311,9 @@ append_npy_header (Writer *writer, GError **error)
       return FALSE;
     }
   g_string_append_len (writer->text, "\x93NUMPY\x01\x00", 8);
-  g_string_append_c (writer->text, (char) (length & 0xff));
-  g_string_append_c (writer->text, (char) (length >> 8));
-  g_string_append_len (writer->text, header->str, (gssize) length);
+  g_string_append_c (writer->text, (char)(length & 0xff));
+  g_string_append_c (writer->text, (char)(length >> 8));
+  g_string_append_len (writer->text, header->str, (gssize)length);
   g_string_free (header, TRUE);
   return TRUE;
 }
@@ -338,7 +341,8 @@ run (Writer *writer, GCancellable *cancellable, GError **error)
 
   if (export->format == TM_EXPORT_NPY && (!append_npy_header (writer, error) || !flush (writer, 0, error)))
     return FALSE;
-  if (!tm_region_foreach (export->tensor, export->quantity, writer->start, writer->end, func, writer, cancellable, error))
+  if (!tm_region_foreach (export->tensor, export->quantity, writer->start, writer->end, func, writer, cancellable,
+                          error))
     return FALSE;
   if (export->format == TM_EXPORT_JSON && writer->total == 0)
     append_empty_json (writer, 0);
@@ -373,7 +377,8 @@ tm_export_region (const TmExport *export, GCancellable *cancellable, GError **er
   return ok;
 }
 
-/* --- Into a file --------------------------------------------------------------------------------------------------- */
+/* --- Into a file ---------------------------------------------------------------------------------------------------
+ */
 
 typedef struct
 {

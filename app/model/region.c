@@ -85,7 +85,7 @@ tm_region_foreach (const TmTensor *tensor, TmQuantity quantity, const guint64 *s
 
       while (done < length)
         {
-          gsize count = (gsize) MIN (length - done, (guint64) (PIECE - filled));
+          gsize count = (gsize)MIN (length - done, (guint64)(PIECE - filled));
 
           if (!decode (tensor, quantity, first + done, count, buffer + filled * size, cancellable, error))
             return FALSE;

@@ -1,5 +1,6 @@
 /* How long a model takes to open, and how much memory: header-only work. Every figure is the median of several runs,
- * each in a process of its own, so that the peak is one model's. Targets are printed beside the figures, not asserted. */
+ * each in a process of its own, so that the peak is one model's. Targets are printed beside the figures, not asserted.
+ */
 #define _GNU_SOURCE
 #include "recognise/recognise.h"
 
@@ -27,7 +28,7 @@ static void
 put (Maker *maker, guint64 number, gsize bytes)
 {
   for (gsize i = 0; i < bytes; i++)
-    putc ((int) ((number >> (8 * i)) & 0xff), maker->stream);
+    putc ((int)((number >> (8 * i)) & 0xff), maker->stream);
 }
 
 static void
@@ -139,7 +140,7 @@ make_gguf (const Case *what, const char *path)
     return FALSE;
   fputs ("GGUF", maker.stream);
   put (&maker, 3, 4);
-  put (&maker, 2 + 9 * (guint64) what->blocks + 1, 8);
+  put (&maker, 2 + 9 * (guint64)what->blocks + 1, 8);
   put (&maker, what->tokens > 0 ? 5 : 1, 8);
   put_key (&maker, "general.architecture", 8);
   put_string (&maker, "llama");
@@ -147,7 +148,7 @@ make_gguf (const Case *what, const char *path)
     put_vocabulary (&maker, what->tokens, what->merges);
   put_llama (&maker, what->blocks, what->hidden, what->feed_forward, what->vocabulary);
   header = (ftell (maker.stream) + 31) / 32 * 32;
-  ok = fflush (maker.stream) == 0 && ftruncate (fileno (maker.stream), (off_t) header + (off_t) maker.data) == 0;
+  ok = fflush (maker.stream) == 0 && ftruncate (fileno (maker.stream), (off_t)header + (off_t)maker.data) == 0;
   return fclose (maker.stream) == 0 && ok;
 }
 
@@ -163,16 +164,17 @@ make_safetensors (guint n_tensors, const char *path)
   if (stream == NULL)
     return FALSE;
   for (guint i = 0; i < n_tensors; i++, offset += bytes)
-    g_string_append_printf (header, "%s\"model.layers.%u.part%u.weight\":{\"dtype\":\"BF16\",\"shape\":[4096,4096],"
-                                    "\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}",
+    g_string_append_printf (header,
+                            "%s\"model.layers.%u.part%u.weight\":{\"dtype\":\"BF16\",\"shape\":[4096,4096],"
+                            "\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}",
                             i > 0 ? "," : "", i / 10, i % 10, offset, offset + bytes);
   g_string_append_c (header, '}');
   while (header->len % 8 != 0)
     g_string_append_c (header, ' ');
   for (guint i = 0; i < 8; i++)
-    length[i] = (guint8) (header->len >> (8 * i));
+    length[i] = (guint8)(header->len >> (8 * i));
   ok = fwrite (length, 1, 8, stream) == 8 && fwrite (header->str, 1, header->len, stream) == header->len
-       && fflush (stream) == 0 && ftruncate (fileno (stream), (off_t) (8 + header->len + offset)) == 0;
+       && fflush (stream) == 0 && ftruncate (fileno (stream), (off_t)(8 + header->len + offset)) == 0;
   g_string_free (header, TRUE);
   return fclose (stream) == 0 && ok;
 }
@@ -193,13 +195,13 @@ open_once (const char *path, int out)
   gint64 begin = g_get_monotonic_time ();
   g_autoptr (GError) error = NULL;
   TmModel *model = path ? tm_open_model (path, NULL, &error) : NULL;
-  Figure figure = { (double) (g_get_monotonic_time () - begin) / 1000, 0, model ? model->tensors->len : 0 };
+  Figure figure = { (double)(g_get_monotonic_time () - begin) / 1000, 0, model ? model->tensors->len : 0 };
   gssize written;
 
   if (path && model == NULL)
     fprintf (stderr, "bench-open: %s: %s\n", path, error->message);
   written = write (out, &figure, sizeof figure);
-  _exit (written == (gssize) sizeof figure && (path == NULL || model) ? 0 : 1);
+  _exit (written == (gssize)sizeof figure && (path == NULL || model) ? 0 : 1);
 }
 
 static gboolean
@@ -216,17 +218,17 @@ measure_once (const char *path, Figure *figure)
   if (child == 0)
     open_once (path, ends[1]);
   close (ends[1]);
-  ok = child > 0 && read (ends[0], figure, sizeof *figure) == (gssize) sizeof *figure;
+  ok = child > 0 && read (ends[0], figure, sizeof *figure) == (gssize)sizeof *figure;
   close (ends[0]);
   if (child > 0 && wait4 (child, &status, 0, &usage) == child)
-    figure->mebibytes = (double) usage.ru_maxrss / 1024;
+    figure->mebibytes = (double)usage.ru_maxrss / 1024;
   return ok && status == 0;
 }
 
 static int
 compare_figures (const void *a, const void *b)
 {
-  double left = ((const Figure *) a)->milliseconds, right = ((const Figure *) b)->milliseconds;
+  double left = ((const Figure *)a)->milliseconds, right = ((const Figure *)b)->milliseconds;
   return left < right ? -1 : left > right;
 }
 
@@ -259,7 +261,7 @@ print_case (const char *name, const char *path, gboolean made, double target)
   else if (g_stat (path, &stat_buffer) == 0)
     {
       g_autofree char *aim = target > 0 ? g_strdup_printf ("< %.0f ms", target) : g_strdup ("");
-      printf ("%-46s %9.1f MiB %8u %9.2f ms  %-8s %9.1f MiB\n", name, (double) stat_buffer.st_size / 1048576,
+      printf ("%-46s %9.1f MiB %8u %9.2f ms  %-8s %9.1f MiB\n", name, (double)stat_buffer.st_size / 1048576,
               figure.tensors, figure.milliseconds, aim, figure.mebibytes);
     }
   fflush (stdout);
@@ -284,7 +286,8 @@ main (void)
   printf ("open: header-only work, median of %d\n%-46s %13s %8s %12s  %-8s %13s\n", RUNS, "", "file", "tensors", "time",
           "target", "peak memory");
   if (measure (NULL, &nothing))
-    printf ("%-46s %13s %8s %12s  %-8s %9.1f MiB\n", "(a process that opens nothing)", "", "", "", "", nothing.mebibytes);
+    printf ("%-46s %13s %8s %12s  %-8s %9.1f MiB\n", "(a process that opens nothing)", "", "", "", "",
+            nothing.mebibytes);
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       print_case (cases[i].name, path, make_gguf (&cases[i], path), cases[i].target);

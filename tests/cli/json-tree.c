@@ -23,7 +23,7 @@ new_tree (JsonKind kind)
 
   tree->kind = kind;
   if (kind == JSON_ARRAY || kind == JSON_OBJECT)
-    tree->items = g_ptr_array_new_with_free_func ((GDestroyNotify) json_tree_free);
+    tree->items = g_ptr_array_new_with_free_func ((GDestroyNotify)json_tree_free);
   return tree;
 }
 
@@ -45,7 +45,7 @@ parse_hex (const char *text, gunichar *code)
     {
       if (!g_ascii_isxdigit (text[i]))
         return FALSE;
-      *code = *code * 16 + (gunichar) g_ascii_xdigit_value (text[i]);
+      *code = *code * 16 + (gunichar)g_ascii_xdigit_value (text[i]);
     }
   return TRUE;
 }
@@ -62,7 +62,7 @@ parse_string (Parser *parser)
     {
       gunichar code, low;
 
-      if ((guchar) *parser->at < 0x20) /* the end of the text too */
+      if ((guchar)*parser->at < 0x20) /* the end of the text too */
         goto bad;
       if (*parser->at != '\\')
         {
@@ -75,7 +75,8 @@ parse_string (Parser *parser)
           parser->at += 4;
           if (code >= 0xd800 && code < 0xdc00)
             {
-              if (parser->at[1] != '\\' || parser->at[2] != 'u' || !parse_hex (parser->at + 3, &low) || low < 0xdc00 || low > 0xdfff)
+              if (parser->at[1] != '\\' || parser->at[2] != 'u' || !parse_hex (parser->at + 3, &low) || low < 0xdc00
+                  || low > 0xdfff)
                 goto bad;
               code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
               parser->at += 6;
@@ -124,7 +125,7 @@ parse_number (Parser *parser)
       at += strspn (at, "0123456789");
     }
   tree = new_tree (JSON_NUMBER);
-  tree->text = g_strndup (begin, (gsize) (at - begin));
+  tree->text = g_strndup (begin, (gsize)(at - begin));
   parser->at = at;
   return tree;
 }
@@ -183,7 +184,11 @@ parse_members (Parser *parser, JsonKind kind)
 static JsonTree *
 parse_word (Parser *parser)
 {
-  static const struct { const char *word; JsonKind kind; } words[] = { { "null", JSON_NULL }, { "true", JSON_BOOL }, { "false", JSON_BOOL } };
+  static const struct
+  {
+    const char *word;
+    JsonKind kind;
+  } words[] = { { "null", JSON_NULL }, { "true", JSON_BOOL }, { "false", JSON_BOOL } };
 
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
     if (g_str_has_prefix (parser->at, words[i].word))
@@ -231,7 +236,7 @@ json_tree_parse (const char *text, gsize *where)
   JsonTree *tree = parse_value (&parser);
 
   skip_space (&parser);
-  *where = (gsize) (parser.at - text);
+  *where = (gsize)(parser.at - text);
   if (tree != NULL && *parser.at != '\0')
     g_clear_pointer (&tree, json_tree_free);
   return tree;
@@ -290,6 +295,6 @@ json_tree_keys (const JsonTree *object)
 
   g_assert_cmpint (object->kind, ==, JSON_OBJECT);
   for (guint i = 0; i < object->items->len; i++)
-    g_string_append_printf (keys, "%s%s", i > 0 ? "," : "", ((JsonTree *) g_ptr_array_index (object->items, i))->key);
+    g_string_append_printf (keys, "%s%s", i > 0 ? "," : "", ((JsonTree *)g_ptr_array_index (object->items, i))->key);
   return g_string_free (keys, FALSE);
 }

@@ -29,9 +29,9 @@ cli_run_argv (const char *const *arguments, gsize n)
 
   g_ptr_array_add (argv, program);
   for (gsize i = 0; i < n; i++)
-    g_ptr_array_add (argv, (gpointer) arguments[i]);
+    g_ptr_array_add (argv, (gpointer)arguments[i]);
   g_ptr_array_add (argv, NULL);
-  g_spawn_sync (NULL, (char **) argv->pdata, NULL, G_SPAWN_DEFAULT, NULL, NULL, &run->out, &run->err, &status, &error);
+  g_spawn_sync (NULL, (char **)argv->pdata, NULL, G_SPAWN_DEFAULT, NULL, NULL, &run->out, &run->err, &status, &error);
   g_assert_no_error (error);
   run->status = WIFEXITED (status) ? WEXITSTATUS (status) : -WTERMSIG (status);
   return run;
@@ -45,9 +45,9 @@ cli_run (const char *argument, ...)
 
   va_start (list, argument);
   for (; argument != NULL; argument = va_arg (list, const char *))
-    g_ptr_array_add (arguments, (gpointer) argument);
+    g_ptr_array_add (arguments, (gpointer)argument);
   va_end (list);
-  return cli_run_argv ((const char *const *) arguments->pdata, arguments->len);
+  return cli_run_argv ((const char *const *)arguments->pdata, arguments->len);
 }
 
 void
@@ -74,7 +74,7 @@ cli_assert_refused (const CliRun *run, int status)
   g_assert_cmpuint (strlen (run->err), >, strlen ("tensormorph-cli: \n"));
   g_assert_true (strchr (run->err, '\n') == run->err + strlen (run->err) - 1);
   for (const char *c = run->err; *c != '\n'; c++)
-    g_assert_cmpint ((guchar) *c, >=, 0x20);
+    g_assert_cmpint ((guchar)*c, >=, 0x20);
 }
 
 char *
@@ -117,7 +117,7 @@ golden_read_tsv (const char *relative)
   g_autofree char *path = golden_path (relative), *text = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (GStrv) lines = NULL;
-  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
+  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
 
   g_file_get_contents (path, &text, NULL, &error);
   g_assert_no_error (error);

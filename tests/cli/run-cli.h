@@ -5,8 +5,8 @@
 
 typedef struct
 {
-  int status;     /* exit status; −signal if a signal ended it */
-  char *out;      /* NUL-terminated */
+  int status; /* exit status; −signal if a signal ended it */
+  char *out;  /* NUL-terminated */
   char *err;
 } CliRun;
 

@@ -6,11 +6,31 @@
 
 /* What is read although something in it is wrong. Everything else among the bad GGUF files is refused. */
 static const char *const opened_gguf[] = {
-  "key-empty",         "key-duplicate",       "alignment-64-laid-out-32", "tensor-duplicate",     "tensor-name-empty",
-  "dim-negative",      "dims-overflow",       "dims-product-negative",    "dims-wrap-to-small",   "dims-bytes-overflow",
-  "type-4",            "type-5",              "type-31",                  "type-33",              "type-36",
-  "type-38",           "type-43",             "type-999",                 "type-4294967295",      "row-not-multiple",
-  "offset-misaligned", "offset-past-end",     "offset-wraps",             "overlap",              "data-one-byte-short",
+  "key-empty",
+  "key-duplicate",
+  "alignment-64-laid-out-32",
+  "tensor-duplicate",
+  "tensor-name-empty",
+  "dim-negative",
+  "dims-overflow",
+  "dims-product-negative",
+  "dims-wrap-to-small",
+  "dims-bytes-overflow",
+  "type-4",
+  "type-5",
+  "type-31",
+  "type-33",
+  "type-36",
+  "type-38",
+  "type-43",
+  "type-999",
+  "type-4294967295",
+  "row-not-multiple",
+  "offset-misaligned",
+  "offset-past-end",
+  "offset-wraps",
+  "overlap",
+  "data-one-byte-short",
   "data-missing",
 };
 
@@ -24,8 +44,8 @@ count_severe (const JsonTree *problems)
   return n;
 }
 
-/* Opened: the records are JSON, text holds no control characters, --strict answers as the problems say, and every tensor's
- * values are either there or refused with one line. Returns how many errors and warnings there are. */
+/* Opened: the records are JSON, text holds no control characters, --strict answers as the problems say, and every
+ * tensor's values are either there or refused with one line. Returns how many errors and warnings there are. */
 static guint
 check_opened (const char *path)
 {
@@ -36,9 +56,10 @@ check_opened (const char *path)
 
   cli_assert_ok (text);
   cli_assert_ok (tensors);
-  g_assert_cmpuint (json_tree_length (list), ==, (guint) g_ascii_strtoull (json_tree_text (record, "tensors"), NULL, 10));
+  g_assert_cmpuint (json_tree_length (list), ==,
+                    (guint)g_ascii_strtoull (json_tree_text (record, "tensors"), NULL, 10));
   for (const char *c = text->out; *c != '\0'; c++)
-    g_assert_true (*c == '\n' || (guchar) *c >= 0x20);
+    g_assert_true (*c == '\n' || (guchar)*c >= 0x20);
   g_assert_cmpint (strict->status, ==, severe > 0 ? 1 : 0);
   if (severe > 0)
     g_assert_true (strchr (strict->err, '\n') == strict->err + strlen (strict->err) - 1);
@@ -112,7 +133,8 @@ static void
 test_safetensors (void)
 {
   /* of these the structure is read, so that refusing the whole file would be wrong */
-  static const char *const opened[] = { "ok", "size-mismatch", "overflow", "offsets", "incomplete", "sub-byte", "dtype", "duplicate-key", NULL };
+  static const char *const opened[]
+      = { "ok", "size-mismatch", "overflow", "offsets", "incomplete", "sub-byte", "dtype", "duplicate-key", NULL };
   g_autofree char *manifest = golden_path ("safetensors-bad/manifest.json"), *text = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (JsonTree) tree = NULL;

@@ -15,15 +15,20 @@ test_info_record (void)
   g_autoptr (CliRun) run = cli_run ("info", "--json", path, NULL);
 
   cli_assert_ok (run);
-  g_assert_cmpstr (
-      run->out, ==,
-      "{\"format\":\"GGUF\",\"version\":\"3\",\"byte_order\":\"little\",\"architecture\":\"llama\",\"name\":null,\"tensors\":2,"
-      "\"quantized_tensors\":1,\"parameters\":384,\"bytes\":972,\"bits_per_weight\":20.25,\"dtypes\":[{\"dtype\":\"F32\",\"tensors\":1,"
-      "\"parameters\":192,\"bytes\":768},{\"dtype\":\"Q8_0\",\"tensors\":1,\"parameters\":192,\"bytes\":204}],\"granularity\":["
-      "{\"granularity\":\"per-group\",\"levels\":[[1,32]],\"tensors\":1}],\"metadata\":[{\"key\":\"general.architecture\",\"type\":\"string\","
-      "\"value\":\"llama\"},{\"key\":\"llama.block_count\",\"type\":\"u32\",\"value\":1},{\"key\":\"a.i16\",\"type\":\"array\","
-      "\"item_type\":\"i16\",\"length\":3,\"value\":[1,-2,300]}],\"files\":[{\"path\":\"v3-little.gguf\",\"bytes\":1248}],"
-      "\"quantization\":[],\"assumptions\":[],\"problems\":[]}\n");
+  g_assert_cmpstr (run->out, ==,
+                   "{\"format\":\"GGUF\",\"version\":\"3\",\"byte_order\":\"little\",\"architecture\":\"llama\","
+                   "\"name\":null,\"tensors\":2,"
+                   "\"quantized_tensors\":1,\"parameters\":384,\"bytes\":972,\"bits_per_weight\":20.25,\"dtypes\":[{"
+                   "\"dtype\":\"F32\",\"tensors\":1,"
+                   "\"parameters\":192,\"bytes\":768},{\"dtype\":\"Q8_0\",\"tensors\":1,\"parameters\":192,\"bytes\":"
+                   "204}],\"granularity\":["
+                   "{\"granularity\":\"per-group\",\"levels\":[[1,32]],\"tensors\":1}],\"metadata\":[{\"key\":"
+                   "\"general.architecture\",\"type\":\"string\","
+                   "\"value\":\"llama\"},{\"key\":\"llama.block_count\",\"type\":\"u32\",\"value\":1},{\"key\":\"a."
+                   "i16\",\"type\":\"array\","
+                   "\"item_type\":\"i16\",\"length\":3,\"value\":[1,-2,300]}],\"files\":[{\"path\":\"v3-little.gguf\","
+                   "\"bytes\":1248}],"
+                   "\"quantization\":[],\"assumptions\":[],\"problems\":[]}\n");
 }
 
 static void
@@ -34,15 +39,21 @@ test_tensors_record (void)
   g_autoptr (CliRun) stored = cli_run ("tensors", "--json", "--stored", path, NULL);
 
   cli_assert_ok (run);
-  g_assert_cmpstr (
-      run->out, ==,
-      "[{\"name\":\"w.f32\",\"dtype\":\"F32\",\"quantized\":false,\"scheme\":null,\"shape\":[3,64],\"stride\":[64,1],\"layout\":\"row-major\","
-      "\"device\":null,\"parameters\":192,\"bytes\":768,\"bits_per_weight\":32,\"granularity\":null,\"operands\":[{\"role\":\"values\","
-      "\"name\":\"w.f32\",\"dtype\":\"F32\",\"shape\":[3,64],\"file\":\"v3-little.gguf\",\"offset\":256,\"bytes\":768}],\"module\":\"w\"},"
-      "{\"name\":\"w.q8_0\",\"dtype\":\"Q8_0\",\"quantized\":true,\"scheme\":\"ggml\",\"shape\":[3,64],\"stride\":[64,1],"
-      "\"layout\":\"row-major\",\"device\":null,\"parameters\":192,\"bytes\":204,\"bits_per_weight\":8.5,\"granularity\":{"
-      "\"name\":\"per-group\",\"levels\":[[1,32]],\"axis\":1,\"permuted\":false},\"operands\":[{\"role\":\"values\",\"name\":\"w.q8_0\","
-      "\"dtype\":\"Q8_0\",\"shape\":[3,64],\"file\":\"v3-little.gguf\",\"offset\":1024,\"bytes\":204}],\"module\":\"w\"}]\n");
+  g_assert_cmpstr (run->out, ==,
+                   "[{\"name\":\"w.f32\",\"dtype\":\"F32\",\"quantized\":false,\"scheme\":null,\"shape\":[3,64],"
+                   "\"stride\":[64,1],\"layout\":\"row-major\","
+                   "\"device\":null,\"parameters\":192,\"bytes\":768,\"bits_per_weight\":32,\"granularity\":null,"
+                   "\"operands\":[{\"role\":\"values\","
+                   "\"name\":\"w.f32\",\"dtype\":\"F32\",\"shape\":[3,64],\"file\":\"v3-little.gguf\",\"offset\":256,"
+                   "\"bytes\":768}],\"module\":\"w\"},"
+                   "{\"name\":\"w.q8_0\",\"dtype\":\"Q8_0\",\"quantized\":true,\"scheme\":\"ggml\",\"shape\":[3,64],"
+                   "\"stride\":[64,1],"
+                   "\"layout\":\"row-major\",\"device\":null,\"parameters\":192,\"bytes\":204,\"bits_per_weight\":8.5,"
+                   "\"granularity\":{"
+                   "\"name\":\"per-group\",\"levels\":[[1,32]],\"axis\":1,\"permuted\":false},\"operands\":[{\"role\":"
+                   "\"values\",\"name\":\"w.q8_0\","
+                   "\"dtype\":\"Q8_0\",\"shape\":[3,64],\"file\":\"v3-little.gguf\",\"offset\":1024,\"bytes\":204}],"
+                   "\"module\":\"w\"}]\n");
   g_assert_cmpstr (stored->out, ==, run->out);
 }
 
@@ -102,12 +113,12 @@ assert_string (const char *text, const char *quoted)
   for (const char *c = inner; *c != '\0'; c++)
     if (c[0] == '\\' && c[1] == 'x')
       {
-        g_string_append_c (bytes, (char) (g_ascii_xdigit_value (c[2]) * 16 + g_ascii_xdigit_value (c[3])));
+        g_string_append_c (bytes, (char)(g_ascii_xdigit_value (c[2]) * 16 + g_ascii_xdigit_value (c[3])));
         c += 3;
       }
     else
       g_string_append_c (bytes, *c);
-  valid = g_utf8_make_valid (bytes->str, (gssize) bytes->len);
+  valid = g_utf8_make_valid (bytes->str, (gssize)bytes->len);
   g_assert_cmpstr (text, ==, valid);
 }
 
@@ -154,7 +165,7 @@ check_metadata (const char *model, const char *listing, gboolean full)
       g_assert_cmpstr (json_tree_text (entry, "type"), ==, "array");
       g_assert_cmpstr (json_tree_text (entry, "item_type"), ==, strcmp (type, "str") == 0 ? "string" : type);
       g_assert_cmpstr (json_tree_text (entry, "length"), ==, row[3]);
-      g_assert_cmpuint (json_tree_length (value), ==, full ? (guint) atoi (row[3]) : MIN ((guint) atoi (row[3]), 16));
+      g_assert_cmpuint (json_tree_length (value), ==, full ? (guint)atoi (row[3]) : MIN ((guint)atoi (row[3]), 16));
       if (json_tree_length (value) > 0)
         {
           g_auto (GStrv) items = g_strsplit (row[4], ",", -1); /* no golden string has a comma */
@@ -179,7 +190,9 @@ test_nested_arrays (void)
   g_autoptr (CliRun) run = cli_run ("info", "--json", path, NULL);
 
   cli_assert_ok (run);
-  g_assert_nonnull (strstr (run->out, "{\"key\":\"a.nested\",\"type\":\"array\",\"item_type\":\"array\",\"length\":3,\"value\":[[1,2],[],[3]]}"));
+  g_assert_nonnull (strstr (
+      run->out,
+      "{\"key\":\"a.nested\",\"type\":\"array\",\"item_type\":\"array\",\"length\":3,\"value\":[[1,2],[],[3]]}"));
 }
 
 /* An inner array that is cut tells its length too. */
@@ -201,7 +214,8 @@ test_long_nested_array (void)
   make_gguf_write (&make, path, 0);
   run = cli_run ("info", "--json", path, NULL);
   full = cli_run ("info", "--json", "--full", path, NULL);
-  g_assert_nonnull (strstr (run->out, "\"length\":1,\"value\":[{\"length\":20,\"value\":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]}]"));
+  g_assert_nonnull (
+      strstr (run->out, "\"length\":1,\"value\":[{\"length\":20,\"value\":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]}]"));
   g_assert_nonnull (strstr (full->out, "\"length\":1,\"value\":[[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19]]"));
   g_unlink (path);
 }
@@ -233,7 +247,8 @@ test_censuses_add_up (void)
   g_assert_cmpuint (listed, ==, parameters);
   g_assert_cmpuint (g_ascii_strtoull (json_tree_text (record, "parameters"), NULL, 10), ==, parameters);
   g_assert_cmpuint (g_ascii_strtoull (json_tree_text (record, "bytes"), NULL, 10), ==, bytes);
-  g_assert_cmpfloat (strtod (json_tree_text (record, "bits_per_weight"), NULL), ==, (double) bytes * 8 / (double) parameters);
+  g_assert_cmpfloat (strtod (json_tree_text (record, "bits_per_weight"), NULL), ==,
+                     (double)bytes * 8 / (double)parameters);
 }
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */

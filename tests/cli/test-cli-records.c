@@ -21,7 +21,7 @@ static void
 assert_same_bits (const char *text, const char *hex)
 {
   float value = read_float (text);
-  guint32 bits, wanted = (guint32) g_ascii_strtoull (hex, NULL, 16);
+  guint32 bits, wanted = (guint32)g_ascii_strtoull (hex, NULL, 16);
 
   memcpy (&bits, &value, sizeof bits);
   if (isnan (value) && (wanted & 0x7fffffffu) > 0x7f800000u)
@@ -40,14 +40,14 @@ read_pieces (const JsonTree *location, const guint8 *bytes, gsize n)
     {
       const JsonTree *piece = json_tree_at (location, i);
       guint64 at = g_ascii_strtoull (json_tree_text (piece, "byte"), NULL, 10);
-      guint bit = (guint) g_ascii_strtoull (json_tree_text (piece, "bit"), NULL, 10);
-      guint bits = (guint) g_ascii_strtoull (json_tree_text (piece, "bits"), NULL, 10);
+      guint bit = (guint)g_ascii_strtoull (json_tree_text (piece, "bit"), NULL, 10);
+      guint bits = (guint)g_ascii_strtoull (json_tree_text (piece, "bits"), NULL, 10);
 
       for (guint b = 0; b < bits; b++, filled++)
         {
           guint64 place = at * 8 + bit + b;
           g_assert_cmpuint (place / 8, <, n);
-          raw |= (guint64) ((bytes[place / 8] >> (place % 8)) & 1) << filled;
+          raw |= (guint64)((bytes[place / 8] >> (place % 8)) & 1) << filled;
         }
     }
   return raw;
@@ -64,7 +64,8 @@ check_record (const char *line, char **sample, const char *index, const guint8 *
   g_assert_cmpstr (json_tree_text (record, "tensor"), ==, sample[0]);
   g_assert_cmpstr (json_tree_text (record, "dtype"), ==, sample[1]);
   for (guint axis = 0; axis < json_tree_length (json_tree_get (record, "index")); axis++)
-    g_string_append_printf (printed, "%s%s", axis > 0 ? "," : "", json_tree_at (json_tree_get (record, "index"), axis)->text);
+    g_string_append_printf (printed, "%s%s", axis > 0 ? "," : "",
+                            json_tree_at (json_tree_get (record, "index"), axis)->text);
   g_assert_cmpstr (printed->str, ==, index);
 
   if (g_str_has_prefix (sample[11], "0x") && strlen (sample[11]) == 10)
@@ -79,14 +80,15 @@ check_record (const char *line, char **sample, const char *index, const guint8 *
       g_assert_null (raw);
       g_assert_null (json_tree_text (record, "scale"));
       if (g_str_has_prefix (sample[7], "0x"))
-        g_assert_cmpuint (g_ascii_strtoull (json_tree_text (record, "raw_hex"), NULL, 16), ==, g_ascii_strtoull (sample[7], NULL, 16));
+        g_assert_cmpuint (g_ascii_strtoull (json_tree_text (record, "raw_hex"), NULL, 16), ==,
+                          g_ascii_strtoull (sample[7], NULL, 16));
       return;
     }
   g_assert_cmpstr (raw, ==, sample[7]);
   assert_same_bits (json_tree_text (record, "scale"), sample[9]);
   {
-    guint bits = (guint) g_ascii_strtoull (json_tree_text (record, "raw_bits"), NULL, 10);
-    guint64 mask = (G_GUINT64_CONSTANT (1) << bits) - 1, wanted = (guint64) g_ascii_strtoll (raw, NULL, 10) & mask;
+    guint bits = (guint)g_ascii_strtoull (json_tree_text (record, "raw_bits"), NULL, 10);
+    guint64 mask = (G_GUINT64_CONSTANT (1) << bits) - 1, wanted = (guint64)g_ascii_strtoll (raw, NULL, 10) & mask;
 
     g_assert_cmpuint (g_ascii_strtoull (json_tree_text (record, "raw_hex"), NULL, 16), ==, wanted);
     if (!g_str_has_prefix (sample[1], "TQ1")) /* its digits are no bits of their own */
@@ -96,7 +98,8 @@ check_record (const char *line, char **sample, const char *index, const guint8 *
 
 /* All samples of one tensor in one run, as a script would ask for them. */
 static void
-check_tensor (const char *path, GPtrArray *samples, guint first, guint count, guint rank, const guint8 *bytes, gsize n_bytes)
+check_tensor (const char *path, GPtrArray *samples, guint first, guint count, guint rank, const guint8 *bytes,
+              gsize n_bytes)
 {
   g_autoptr (GPtrArray) arguments = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (CliRun) run = NULL;
@@ -105,7 +108,7 @@ check_tensor (const char *path, GPtrArray *samples, guint first, guint count, gu
   g_ptr_array_add (arguments, g_strdup ("scalar"));
   g_ptr_array_add (arguments, g_strdup ("--json"));
   g_ptr_array_add (arguments, g_strdup (path));
-  g_ptr_array_add (arguments, g_strdup (((char **) g_ptr_array_index (samples, first))[0]));
+  g_ptr_array_add (arguments, g_strdup (((char **)g_ptr_array_index (samples, first))[0]));
   for (guint i = 0; i < count; i++)
     {
       char **sample = g_ptr_array_index (samples, first + i);
@@ -115,12 +118,13 @@ check_tensor (const char *path, GPtrArray *samples, guint first, guint count, gu
         g_string_append_printf (index, "%s%s", axis < rank ? "," : "", sample[2 + axis]);
       g_ptr_array_add (arguments, g_string_free (index, FALSE));
     }
-  run = cli_run_argv ((const char *const *) arguments->pdata, arguments->len);
+  run = cli_run_argv ((const char *const *)arguments->pdata, arguments->len);
   cli_assert_ok (run);
   lines = g_strsplit (run->out, "\n", -1);
   g_assert_cmpuint (g_strv_length (lines), ==, count + 1);
   for (guint i = 0; i < count; i++)
-    check_record (lines[i], g_ptr_array_index (samples, first + i), g_ptr_array_index (arguments, 4 + i), bytes, n_bytes);
+    check_record (lines[i], g_ptr_array_index (samples, first + i), g_ptr_array_index (arguments, 4 + i), bytes,
+                  n_bytes);
 }
 
 static void
@@ -141,11 +145,12 @@ check_file (const char *name)
       char **tensor = g_ptr_array_index (tensors, i);
       guint count = 0;
 
-      while (first + count < samples->len && strcmp (((char **) g_ptr_array_index (samples, first + count))[0], tensor[0]) == 0)
+      while (first + count < samples->len
+             && strcmp (((char **)g_ptr_array_index (samples, first + count))[0], tensor[0]) == 0)
         count++;
       g_assert_cmpuint (count, >, 0);
       g_test_message ("%s", tensor[0]);
-      check_tensor (path, samples, first, count, (guint) atoi (tensor[3]), (const guint8 *) bytes, n_bytes);
+      check_tensor (path, samples, first, count, (guint)atoi (tensor[3]), (const guint8 *)bytes, n_bytes);
       first += count;
     }
   g_assert_cmpuint (first, ==, samples->len);
@@ -166,8 +171,9 @@ test_tiny_llama (void)
 static void
 test_bad_index (void)
 {
-  static const char *const wrong[] = { "", "0", "0,0,0", "3,0", "0,64", "-1,0", "0,-1", "0,x", "0;0", "+0,0", "0x0,0",
-                                       "0,18446744073709551616", "0," };
+  static const char *const wrong[] = { "",     "0",   "0,0,0", "3,0",  "0,64",  "-1,0",
+                                       "0,-1", "0,x", "0;0",   "+0,0", "0x0,0", "0,18446744073709551616",
+                                       "0," };
   g_autofree char *path = golden_path ("gguf/hand/v3-little.gguf");
 
   for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++)
@@ -191,7 +197,8 @@ test_rank_zero (void)
   g_autofree char *path = golden_path ("gguf/hand/v3-zero-dims.gguf");
   g_autoptr (CliRun) tensors = cli_run ("tensors", "--json", path, NULL);
   g_autoptr (JsonTree) list = json_tree_read (tensors->out);
-  g_autoptr (CliRun) run = cli_run ("scalar", "--json", path, json_tree_text (json_tree_at (list, 0), "name"), "", NULL);
+  g_autoptr (CliRun) run
+      = cli_run ("scalar", "--json", path, json_tree_text (json_tree_at (list, 0), "name"), "", NULL);
   g_autoptr (JsonTree) record = NULL;
 
   cli_assert_ok (run);
@@ -217,7 +224,8 @@ test_stored (void)
 static void
 test_quantities_agree (void)
 {
-  static const char *const names[][2] = { { "raw", "raw" }, { "scale", "scale" }, { "zero-point", "zero_point" }, { "offset", "offset" } };
+  static const char *const names[][2]
+      = { { "raw", "raw" }, { "scale", "scale" }, { "zero-point", "zero_point" }, { "offset", "offset" } };
   g_autofree char *path = golden_path ("gguf/valid/all-types.gguf");
   g_autoptr (CliRun) listing = cli_run ("tensors", "--json", path, NULL);
   g_autoptr (JsonTree) list = json_tree_read (listing->out);
@@ -227,7 +235,8 @@ test_quantities_agree (void)
       const JsonTree *tensor = json_tree_at (list, i);
       const char *name = json_tree_text (tensor, "name");
       guint rank = json_tree_length (json_tree_get (tensor, "shape"));
-      g_autofree char *index = g_strdup (rank == 3 ? "1,0,33" : "1,33"), *region = g_strdup (rank == 3 ? "1:2,0:1,33:34" : "1:2,33:34");
+      g_autofree char *index = g_strdup (rank == 3 ? "1,0,33" : "1,33"),
+                      *region = g_strdup (rank == 3 ? "1:2,0:1,33:34" : "1:2,33:34");
       g_autoptr (CliRun) scalar = cli_run ("scalar", "--json", path, name, index, NULL);
       g_autoptr (JsonTree) record = NULL;
 

@@ -8,7 +8,7 @@ test_usage (void)
 {
   static const char *const wrong[][8] = {
     { NULL },
-    { "" , NULL },
+    { "", NULL },
     { "inspect", "x.gguf", NULL },
     { "--json", NULL },
     { "info", NULL },
@@ -37,7 +37,7 @@ test_usage (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++)
     {
-      g_autoptr (CliRun) run = cli_run_argv (wrong[i], g_strv_length ((char **) wrong[i]));
+      g_autoptr (CliRun) run = cli_run_argv (wrong[i], g_strv_length ((char **)wrong[i]));
 
       g_test_message ("%" G_GSIZE_FORMAT ": %s", i, run->err);
       cli_assert_refused (run, 2);
@@ -47,10 +47,11 @@ test_usage (void)
 static void
 test_assume (void)
 {
-  static const char *const known[] = { "gptq-zeros=v1",   "gptq-zeros=v2",  "nibbles=linear",       "bits=4",       "group=128",
-                                       "fp4-order=high",  "packing=dense",  "global-scale=divisor", "float8=fnuz",  "g-idx=sequential",
-                                       "void=bf16",       "void=f8_e4m3" };
-  static const char *const wrong[] = { "gptq-zeros=v3", "bits=four", "bits=", "group=-1", "void=", "gptq-zeros", "=v1" };
+  static const char *const known[]
+      = { "gptq-zeros=v1", "gptq-zeros=v2",        "nibbles=linear", "bits=4",           "group=128", "fp4-order=high",
+          "packing=dense", "global-scale=divisor", "float8=fnuz",    "g-idx=sequential", "void=bf16", "void=f8_e4m3" };
+  static const char *const wrong[]
+      = { "gptq-zeros=v3", "bits=four", "bits=", "group=-1", "void=", "gptq-zeros", "=v1" };
   g_autofree char *file = golden_path ("gguf/hand/v3-little.gguf");
   g_autoptr (CliRun) unknown = cli_run ("info", "--assume", "zeros=v1", file, NULL);
 
@@ -93,12 +94,14 @@ test_help (void)
 static void
 test_no_file (void)
 {
-  static const char *const commands[][4] = { { "info", NULL }, { "tensors", NULL }, { "scalar", "t", "0", NULL }, { "values", "t", NULL } };
+  static const char *const commands[][4]
+      = { { "info", NULL }, { "tensors", NULL }, { "scalar", "t", "0", NULL }, { "values", "t", NULL } };
   g_autofree char *absent = golden_path ("gguf/absent.gguf");
 
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
     {
-      g_autoptr (CliRun) run = cli_run (commands[i][0], absent, commands[i][1], commands[i][1] ? commands[i][2] : NULL, NULL);
+      g_autoptr (CliRun) run
+          = cli_run (commands[i][0], absent, commands[i][1], commands[i][1] ? commands[i][2] : NULL, NULL);
 
       cli_assert_refused (run, 1);
       g_assert_nonnull (strstr (run->err, "absent.gguf: "));

@@ -1,4 +1,5 @@
-/* values: npy read back by a parser of this test's own, text and CSV, every quantity, files that appear whole or not. */
+/* values: npy read back by a parser of this test's own, text and CSV, every quantity, files that appear whole or not.
+ */
 #include "json-tree.h"
 #include "make-gguf.h"
 #include "run-cli.h"
@@ -32,7 +33,7 @@ cut_between (const char *text, const char *before, const char *after)
   begin += strlen (before);
   end = strstr (begin, after);
   g_assert_nonnull (end);
-  return g_strndup (begin, (gsize) (end - begin));
+  return g_strndup (begin, (gsize)(end - begin));
 }
 
 static void
@@ -46,7 +47,7 @@ read_npy (const char *path, Npy *npy)
   g_assert_no_error (error);
   g_assert_cmpuint (npy->n_bytes, >=, 10);
   g_assert_cmpmem (npy->bytes, 8, "\x93NUMPY\x01\x00", 8);
-  length = (guint8) npy->bytes[8] + 256u * (guint8) npy->bytes[9];
+  length = (guint8)npy->bytes[8] + 256u * (guint8)npy->bytes[9];
   g_assert_cmpuint (npy->n_bytes, >=, 10 + length);
   g_assert_cmpuint ((10 + length) % 64, ==, 0);
   header = g_strndup (npy->bytes + 10, length);
@@ -70,7 +71,8 @@ static void
 export_npy (const char *model, const char *tensor, const char *region, const char *quantity, Npy *npy)
 {
   g_autofree char *path = scratch_path ("out.npy");
-  g_autoptr (CliRun) run = cli_run ("values", model, tensor, "--region", region, "--quantity", quantity, "-o", path, NULL);
+  g_autoptr (CliRun) run
+      = cli_run ("values", model, tensor, "--region", region, "--quantity", quantity, "-o", path, NULL);
 
   cli_assert_ok (run);
   g_assert_cmpstr (run->out, ==, "");
@@ -89,7 +91,7 @@ test_every_type (void)
   for (guint i = 0; i < tensors->len; i++)
     {
       char **row = g_ptr_array_index (tensors, i);
-      guint rank = (guint) atoi (row[3]);
+      guint rank = (guint)atoi (row[3]);
       g_autoptr (GString) region = g_string_new (NULL), shape = g_string_new (NULL);
       gboolean wide = strcmp (row[1], "F64") == 0, integer = row[1][0] == 'I' && g_ascii_isdigit (row[1][1]);
       Npy npy;
@@ -98,17 +100,21 @@ test_every_type (void)
       for (guint axis = rank; axis > 0; axis--)
         {
           g_string_append_printf (region, "%s:", axis < rank ? "," : "");
-          g_string_append_printf (shape, "%s%s%s", axis < rank ? " " : "", row[3 + axis], axis > 1 || rank == 1 ? "," : "");
+          g_string_append_printf (shape, "%s%s%s", axis < rank ? " " : "", row[3 + axis],
+                                  axis > 1 || rank == 1 ? "," : "");
         }
       export_npy (model, row[0], region->str, "value", &npy);
       g_assert_cmpstr (npy.shape, ==, shape->str);
       if (integer)
-        g_assert_cmpstr (npy.descr, ==, strcmp (row[1], "I8") == 0 ? "|i1" : strcmp (row[1], "I16") == 0 ? "<i2"
-                                        : strcmp (row[1], "I32") == 0 ? "<i4" : "<i8");
+        g_assert_cmpstr (npy.descr, ==,
+                         strcmp (row[1], "I8") == 0    ? "|i1"
+                         : strcmp (row[1], "I16") == 0 ? "<i2"
+                         : strcmp (row[1], "I32") == 0 ? "<i4"
+                                                       : "<i8");
       else
         g_assert_cmpstr (npy.descr, ==, wide ? "<f8" : "<f4");
       { /* what is not decoded to float32 is stored as it is, so it has the checksum of the file's own bytes */
-        g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) npy.data, npy.n_data);
+        g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)npy.data, npy.n_data);
         g_assert_cmpstr (sum, ==, integer || wide ? row[15] : row[16]);
         compared++;
       }
@@ -121,8 +127,12 @@ test_every_type (void)
 static float *
 narrow (const Npy *npy, gsize *n)
 {
-  static const struct { const char *descr; gsize size; } sizes[] = { { "|b1", 1 }, { "|i1", 1 }, { "|u1", 1 }, { "<i2", 2 }, { "<u2", 2 }, { "<i4", 4 },
-                                                                     { "<u4", 4 }, { "<f4", 4 }, { "<i8", 8 }, { "<u8", 8 }, { "<f8", 8 } };
+  static const struct
+  {
+    const char *descr;
+    gsize size;
+  } sizes[] = { { "|b1", 1 }, { "|i1", 1 }, { "|u1", 1 }, { "<i2", 2 }, { "<u2", 2 }, { "<i4", 4 },
+                { "<u4", 4 }, { "<f4", 4 }, { "<i8", 8 }, { "<u8", 8 }, { "<f8", 8 } };
   gsize size = 0;
   float *numbers;
 
@@ -134,15 +144,21 @@ narrow (const Npy *npy, gsize *n)
   numbers = g_new (float, *n + 1);
   for (gsize i = 0; i < *n; i++)
     {
-      union { gint64 i; guint64 u; double d; float f; } number = { .u = 0 };
+      union
+      {
+        gint64 i;
+        guint64 u;
+        double d;
+        float f;
+      } number = { .u = 0 };
 
       memcpy (&number, npy->data + i * size, size);
       if (npy->descr[1] == 'f')
-        numbers[i] = size == 8 ? (float) number.d : number.f;
+        numbers[i] = size == 8 ? (float)number.d : number.f;
       else if (npy->descr[1] == 'i')
-        numbers[i] = (float) ((gint64) (number.u << (64 - 8 * size)) >> (64 - 8 * size));
+        numbers[i] = (float)((gint64)(number.u << (64 - 8 * size)) >> (64 - 8 * size));
       else
-        numbers[i] = (float) number.u;
+        numbers[i] = (float)number.u;
     }
   return numbers;
 }
@@ -151,7 +167,8 @@ narrow (const Npy *npy, gsize *n)
 static void
 test_plain_dtypes (void)
 {
-  g_autofree char *model = golden_path ("quant/plain-dtypes"), *listing = golden_path ("quant/plain-dtypes/expected.json");
+  g_autofree char *model = golden_path ("quant/plain-dtypes"),
+                  *listing = golden_path ("quant/plain-dtypes/expected.json");
   g_autofree char *values = golden_path ("quant/plain-dtypes/expected.f32"), *text = NULL, *expected = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (JsonTree) tree = NULL;
@@ -207,10 +224,10 @@ make_model (void)
   MakeGguf make;
 
   for (guint i = 0; i < 24; i++)
-    numbers[i] = (float) i;
+    numbers[i] = (float)i;
   blocks[18] = 0, blocks[19] = 0xc0; /* −2 */
   for (guint i = 0; i < 16; i++)
-    blocks[2 + i] = blocks[20 + i] = (guint8) (i | (15 - i) << 4);
+    blocks[2 + i] = blocks[20 + i] = (guint8)(i | (15 - i) << 4);
   make_gguf_init (&make);
   make_gguf_tensor (&make, "cube", 3, dims, 0, numbers, sizeof numbers);
   make_gguf_tensor (&make, "wide", 1, &two, 27, wide, sizeof wide);
@@ -236,7 +253,8 @@ test_text (void)
 {
   g_autofree char *model = make_model ();
 
-  assert_text (model, "cube", NULL, " 0   1   2   3\n 4   5   6   7\n 8   9  10  11\n\n12  13  14  15\n16  17  18  19\n20  21  22  23\n");
+  assert_text (model, "cube", NULL,
+               " 0   1   2   3\n 4   5   6   7\n 8   9  10  11\n\n12  13  14  15\n16  17  18  19\n20  21  22  23\n");
   assert_text (model, "cube", "1:2,:,1:3", "13  14\n17  18\n21  22\n");
   assert_text (model, "cube", ":,2:,3:", "11\n\n23\n");
   assert_text (model, "cube", "0:1,1:2,2:3", "6\n");
@@ -255,8 +273,9 @@ test_json (void)
   g_autoptr (CliRun) empty = cli_run ("values", "--json", model, "empty", NULL);
 
   cli_assert_ok (cube);
-  g_assert_cmpstr (cube->out, ==, "{\"tensor\":\"cube\",\"quantity\":\"value\",\"dtype\":\"F32\",\"start\":[0,1,0],\"end\":[2,3,2],"
-                                  "\"values\":[[[4,5],[8,9]],[[16,17],[20,21]]]}\n");
+  g_assert_cmpstr (cube->out, ==,
+                   "{\"tensor\":\"cube\",\"quantity\":\"value\",\"dtype\":\"F32\",\"start\":[0,1,0],\"end\":[2,3,2],"
+                   "\"values\":[[[4,5],[8,9]],[[16,17],[20,21]]]}\n");
   g_assert_nonnull (strstr (special->out, "\"values\":[\"NaN\",\"Infinity\",\"-Infinity\",-0.0]}"));
   g_assert_nonnull (strstr (empty->out, "\"start\":[0,0,0],\"end\":[1,0,4],\"values\":[[]]}"));
 }
@@ -306,7 +325,7 @@ test_quantities (void)
       raw[i] = i % 32 < 16 ? i % 32 : 31 - i % 32;
       scale[i] = i < 32 ? 1 : -2;
       zero[i] = 8;
-      value[i] = scale[i] * (float) (raw[i] - 8);
+      value[i] = scale[i] * (float)(raw[i] - 8);
     }
   export_npy (model, "packed", ":,:", "raw", &npy);
   g_assert_cmpstr (npy.descr, ==, "<i4");
@@ -331,7 +350,8 @@ test_quantities (void)
 static void
 test_missing_quantity (void)
 {
-  static const char *const missing[][2] = { { "packed", "offset" }, { "cube", "raw" }, { "cube", "scale" }, { "wide", "zero-point" } };
+  static const char *const missing[][2]
+      = { { "packed", "offset" }, { "cube", "raw" }, { "cube", "scale" }, { "wide", "zero-point" } };
   g_autofree char *model = make_model (), *path = scratch_path ("missing.npy");
 
   for (gsize i = 0; i < G_N_ELEMENTS (missing); i++)
@@ -348,7 +368,8 @@ test_missing_quantity (void)
 static void
 test_bad_region (void)
 {
-  static const char *const wrong[] = { "", ":", ":,:", ":,:,:,:", "1:1,:,:", "0:3,:,:", "2:1,:,:", "a:b,:,:", "0:1,:,:,", "-1:,:,:" };
+  static const char *const wrong[]
+      = { "", ":", ":,:", ":,:,:,:", "1:1,:,:", "0:3,:,:", "2:1,:,:", "a:b,:,:", "0:1,:,:,", "-1:,:,:" };
   g_autofree char *model = make_model (), *path = scratch_path ("region.npy");
 
   for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++)
@@ -360,7 +381,8 @@ test_bad_region (void)
     }
 }
 
-/* --- Where the output goes ----------------------------------------------------------------------------------------- */
+/* --- Where the output goes -----------------------------------------------------------------------------------------
+ */
 
 static guint
 count_files (void)
@@ -378,7 +400,8 @@ count_files (void)
 static void
 test_unwritable (void)
 {
-  g_autofree char *model = make_model (), *nowhere = scratch_path ("no-folder/out.npy"), *folder = scratch_path ("folder.npy");
+  g_autofree char *model = make_model (), *nowhere = scratch_path ("no-folder/out.npy"),
+                  *folder = scratch_path ("folder.npy");
   g_autoptr (CliRun) run = cli_run ("values", model, "cube", "-o", nowhere, NULL), second = NULL;
 
   cli_assert_refused (run, 1);
@@ -418,7 +441,7 @@ static void
 test_interrupt (void)
 {
   g_autofree char *model = scratch_path ("long.gguf"), *path = scratch_path ("long.csv");
-  char *argv[] = { (char *) cli_path (), (char *) "values", model, (char *) "w", (char *) "-o", path, NULL };
+  char *argv[] = { (char *)cli_path (), (char *)"values", model, (char *)"w", (char *)"-o", path, NULL };
   guint64 dims[2] = { 65536, 65536 };
   g_autoptr (GError) error = NULL;
   guint before;
@@ -456,7 +479,7 @@ run_with_stdout (const char *const *arguments, int descriptor, char **err)
     {
       dup2 (descriptor, STDOUT_FILENO);
       dup2 (errors, STDERR_FILENO);
-      execv (cli_path (), (char **) arguments);
+      execv (cli_path (), (char **)arguments);
       _exit (127);
     }
   close (errors);
@@ -506,9 +529,10 @@ test_far_rows (void)
   make_gguf_tensor (&make, "w", 2, dims, 0, NULL, 32);
   make_gguf_write (&make, model, 8960u * G_GUINT64_CONSTANT (262144) * 4);
   g_assert_cmpint (g_stat (model, &before), ==, 0);
-  at = (guint64) before.st_size - 32 - 8960u * G_GUINT64_CONSTANT (262144) * 4 + (G_GUINT64_CONSTANT (239674) * 8960 + 5) * 4;
+  at = (guint64)before.st_size - 32 - 8960u * G_GUINT64_CONSTANT (262144) * 4
+       + (G_GUINT64_CONSTANT (239674) * 8960 + 5) * 4;
   descriptor = g_open (model, O_WRONLY, 0);
-  g_assert_cmpint (pwrite (descriptor, &mark, 4, (off_t) at), ==, 4);
+  g_assert_cmpint (pwrite (descriptor, &mark, 4, (off_t)at), ==, 4);
   close (descriptor);
   run = cli_run ("values", model, "w", "--region", "239674:239675,4:7", NULL);
   cli_assert_ok (run);
@@ -517,7 +541,9 @@ test_far_rows (void)
   cli_assert_ok (scalar);
   record = json_tree_read (scalar->out);
   g_assert_cmpstr (json_tree_text (record, "value"), ==, "7.25");
-  g_assert_cmpuint (g_ascii_strtoull (json_tree_text (json_tree_at (json_tree_get (record, "location"), 0), "byte"), NULL, 10), ==, at);
+  g_assert_cmpuint (
+      g_ascii_strtoull (json_tree_text (json_tree_at (json_tree_get (record, "location"), 0), "byte"), NULL, 10), ==,
+      at);
   g_unlink (model);
 }
 

@@ -10,14 +10,15 @@
 
 static const char *sample_path;
 
-/* --- Encoders ------------------------------------------------------------------------------------------------------ */
+/* --- Encoders ------------------------------------------------------------------------------------------------------
+ */
 
 static void
 test_halves (void)
 {
   for (guint bits = 0; bits < 0x7c00; bits++)
     {
-      float here = sample_half_to_float ((guint16) bits), above = sample_half_to_float ((guint16) (bits + 1));
+      float here = sample_half_to_float ((guint16)bits), above = sample_half_to_float ((guint16)(bits + 1));
 
       g_assert_cmphex (sample_float_to_half (here), ==, bits);
       g_assert_cmphex (sample_float_to_half (-here), ==, bits | 0x8000);
@@ -60,8 +61,8 @@ measure_error (const Encoder *encoder, const float *values)
   codec->values (packed, n_blocks, decoded);
   for (int i = 0; i < 256; i++)
     {
-      error += ((double) decoded[i] - (double) values[i]) * ((double) decoded[i] - (double) values[i]);
-      power += (double) values[i] * (double) values[i];
+      error += ((double)decoded[i] - (double)values[i]) * ((double)decoded[i] - (double)values[i]);
+      power += (double)values[i] * (double)values[i];
     }
   return power > 0 ? sqrt (error / power) : error;
 }
@@ -75,7 +76,7 @@ test_encoders (void)
         float values[256];
 
         for (int i = 0; i < 256; i++) /* every 16 of another size: an error of order shows at once */
-          values[i] = (float) (g_test_rand_double_range (-1, 1) * (1 + i / 16) * 0.01);
+          values[i] = (float)(g_test_rand_double_range (-1, 1) * (1 + i / 16) * 0.01);
         g_assert_cmpfloat (measure_error (&encoders[e], values), <, encoders[e].largest_error);
       }
 }
@@ -94,7 +95,8 @@ test_flat_blocks (void)
     }
 }
 
-/* --- The file ------------------------------------------------------------------------------------------------------ */
+/* --- The file ------------------------------------------------------------------------------------------------------
+ */
 
 static TmModel *
 open_sample (void)
@@ -137,7 +139,7 @@ test_sample_folds (void)
 static float *
 decode (TmModel *model, const char *name, guint64 *n)
 {
-  const TmTensor *tensor = tm_model_tensor (model, (guint) tm_model_find_tensor (model, name));
+  const TmTensor *tensor = tm_model_tensor (model, (guint)tm_model_find_tensor (model, name));
   g_autoptr (GError) error = NULL;
   float *values = g_new (float, tensor->n_elements);
 
@@ -184,7 +186,7 @@ test_sample_outliers (void)
   double power[256] = { 0 }, whole = 0, widest = 0;
 
   for (guint64 i = 0; i < n; i++)
-    power[i % 256] += (double) values[i] * (double) values[i];
+    power[i % 256] += (double)values[i] * (double)values[i];
   for (guint column = 0; column < 256; column++)
     {
       whole += power[column];
