@@ -28,57 +28,85 @@ typedef struct
 } Pass;
 
 /* --- A line of texels ------------------------------------------------------------------------------------------------
- * The element of largest magnitude by one unsigned comparison: magnitude's bits above the inverted sign. NaN > Inf >
- * finite falls out of the encoding; of two equal magnitudes the positive one wins, so the order of folding is no matter. */
+ * The element of largest magnitude by one comparison: magnitude's bits above the inverted sign, moved to where signed
+ * numbers compare (that is what every processor does many of at once). NaN > Inf > finite falls out of the encoding; of
+ * two equal magnitudes the positive one wins, so the order of folding is no matter. */
+#define LEAST G_MININT32 /* −0: loses against every element, and is what a texel of no element at all shows */
+#define LANES 16
+#define COLUMN_LEVELS 3  /* up to this level columns are kept apart until the line is written: runs are too short */
+
 typedef struct
 {
-  guint32 largest[TM_TILE];
+  gint32 column[TM_TILE << COLUMN_LEVELS];
+  gint32 largest[TM_TILE];
   double sum[TM_TILE];
   guint64 n[TM_TILE];
 } Line;
 
-static guint32
-largest_of_bits (guint32 bits)
+static gint32
+order_of_bits (guint32 bits)
 {
-  return bits << 1 | (~bits >> 31);
+  return (gint32) ((bits << 1 | ~bits >> 31) ^ 0x80000000u);
+}
+
+static gint32
+order_of_float (float value)
+{
+  guint32 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return order_of_bits (bits);
 }
 
 static float
-largest_to_float (guint32 largest)
+float_of_order (gint32 order)
 {
-  guint32 bits = largest >> 1 | (~largest << 31);
+  guint32 shifted = (guint32) order ^ 0x80000000u, bits = shifted >> 1 | ~shifted << 31;
   float value;
 
   memcpy (&value, &bits, sizeof value);
   return value;
 }
 
-static guint32
-largest_of_float (float value)
-{
-  guint32 bits;
-
-  memcpy (&bits, &value, sizeof bits);
-  return largest_of_bits (bits);
-}
-
-static guint32
+static gint32
 find_largest (const float *values, gsize n)
 {
-  guint32 lane[16] = { 0 }, bits[16], best = 0;
+  gint32 lane[LANES], best = LEAST;
+  guint32 bits[LANES];
   gsize i = 0;
 
-  for (; i + 16 <= n; i += 16)
+  for (int j = 0; j < LANES; j++)
+    lane[j] = LEAST;
+  for (; i + LANES <= n; i += LANES)
     {
       memcpy (bits, values + i, sizeof bits);
-      for (int j = 0; j < 16; j++)
-        lane[j] = MAX (lane[j], largest_of_bits (bits[j]));
+      for (int j = 0; j < LANES; j++)
+        lane[j] = MAX (lane[j], order_of_bits (bits[j]));
     }
   for (; i < n; i++)
-    best = MAX (best, largest_of_float (values[i]));
-  for (int j = 0; j < 16; j++)
+    best = MAX (best, order_of_float (values[i]));
+  for (int j = 0; j < LANES; j++)
     best = MAX (best, lane[j]);
   return best;
+}
+
+static void
+raise_columns (gint32 *columns, const float *values, gsize n)
+{
+  guint32 bits[LANES];
+  gint32 lane[LANES];
+  gsize i = 0;
+
+  for (; i + LANES <= n; i += LANES)
+    {
+      memcpy (bits, values + i, sizeof bits);
+      memcpy (lane, columns + i, sizeof lane);
+      for (int j = 0; j < LANES; j++)
+        lane[j] = MAX (lane[j], order_of_bits (bits[j]));
+      memcpy (columns + i, lane, sizeof lane);
+    }
+  for (; i < n; i++)
+    columns[i] = MAX (columns[i], order_of_float (values[i]));
 }
 
 static double
@@ -91,17 +119,46 @@ find_sum (const float *values, gsize n, gboolean squares)
   return sum;
 }
 
+/* Level 0 is the element itself, whatever the reduction. */
+static gboolean
+is_largest (const Pass *pass)
+{
+  return pass->reduce == TM_REDUCE_LARGEST || pass->level == 0;
+}
+
+static gboolean
+keeps_columns (const Pass *pass)
+{
+  return is_largest (pass) && pass->level <= COLUMN_LEVELS;
+}
+
+static void
+line_reset (Line *line)
+{
+  memset (line->sum, 0, sizeof line->sum);
+  memset (line->n, 0, sizeof line->n);
+  for (gsize t = 0; t < G_N_ELEMENTS (line->largest); t++)
+    line->largest[t] = LEAST;
+  for (gsize c = 0; c < G_N_ELEMENTS (line->column); c++)
+    line->column[c] = LEAST;
+}
+
 /* Folds n elements of a row, the first of them c columns right of the tile's edge. */
 static void
 line_fold (Line *line, const Pass *pass, guint64 c, const float *values, gsize n)
 {
+  if (keeps_columns (pass))
+    {
+      raise_columns (line->column + c, values, n);
+      return;
+    }
   while (n)
     {
       guint t = (guint) (c >> pass->level);
       guint64 end = ((guint64) t + 1) << pass->level;
       gsize run = (gsize) MIN (n, end - c);
 
-      if (pass->reduce == TM_REDUCE_LARGEST || pass->level == 0)
+      if (is_largest (pass))
         line->largest[t] = MAX (line->largest[t], find_largest (values, run));
       else
         line->sum[t] += find_sum (values, run, pass->reduce == TM_REDUCE_RMS);
@@ -112,14 +169,23 @@ line_fold (Line *line, const Pass *pass, guint64 c, const float *values, gsize n
     }
 }
 
-/* Level 0 is the element itself, whatever the reduction. A texel of no element at all is what loses against every
- * element: −0. */
 static void
-line_write (const Line *line, const Pass *pass, float *out)
+line_gather_columns (Line *line, const Pass *pass)
 {
+  guint n = (guint) (pass->c1 - pass->c0);
+
+  for (guint c = 0; c < n; c++)
+    line->largest[c >> pass->level] = MAX (line->largest[c >> pass->level], line->column[c]);
+}
+
+static void
+line_write (Line *line, const Pass *pass, float *out)
+{
+  if (keeps_columns (pass))
+    line_gather_columns (line, pass);
   for (guint t = 0; t < pass->width; t++)
-    if (pass->reduce == TM_REDUCE_LARGEST || pass->level == 0 || !line->n[t])
-      out[t] = largest_to_float (line->largest[t]);
+    if (is_largest (pass) || !line->n[t])
+      out[t] = float_of_order (line->largest[t]);
     else if (pass->reduce == TM_REDUCE_MEAN)
       out[t] = (float) (line->sum[t] / (double) line->n[t]);
     else
@@ -132,6 +198,8 @@ line_fill_gaps (const Line *line, const Pass *pass, float *out)
 {
   guint first = 0;
 
+  if (keeps_columns (pass))
+    return; /* rows that short are read whole */
   while (first < pass->width && !line->n[first])
     first++;
   if (first == pass->width)
@@ -183,7 +251,7 @@ pass_end_row (const Pass *pass, Line *line, guint64 r, float *texels)
   if (r + 1 < pass->r1 && (r + 1 - pass->r0) >> pass->level == texel_row)
     return;
   line_write (line, pass, texels + texel_row * TM_TILE);
-  memset (line, 0, sizeof *line);
+  line_reset (line);
 }
 
 static gboolean
@@ -251,7 +319,7 @@ pass_sample (Pass *pass, Line *line, float *texels, GError **error)
           return FALSE;
       line_write (line, pass, texels + t * TM_TILE);
       line_fill_gaps (line, pass, texels + t * TM_TILE);
-      memset (line, 0, sizeof *line);
+      line_reset (line);
     }
   return TRUE;
 }
@@ -332,7 +400,8 @@ tm_tile_make_full (const TmTensor *tensor, const TmSheet *sheet, const TmTileKey
                    key->row, key->level);
       return FALSE;
     }
-  line = g_new0 (Line, 1);
+  line = g_new (Line, 1);
+  line_reset (line);
   pass.buffer = g_new (float, CHUNK);
   made = exact || pass.level == 0 ? pass_exact (&pass, line, texels, error) : pass_sample (&pass, line, texels, error);
   g_free (pass.buffer);
@@ -357,11 +426,11 @@ tm_tile_merge (const float *const child[4], const guint child_width[4], const gu
       {
         guint quarter = (x >= TM_TILE / 2 ? 1u : 0) + (y >= TM_TILE / 2 ? 2u : 0);
         guint cx = 2 * x % TM_TILE, cy = 2 * y % TM_TILE;
-        guint32 best = 0;
+        gint32 best = LEAST;
 
         for (guint j = cy; child[quarter] && j < MIN (cy + 2, child_height[quarter]); j++)
           for (guint i = cx; i < MIN (cx + 2, child_width[quarter]); i++)
-            best = MAX (best, largest_of_float (child[quarter][j * TM_TILE + i]));
-        texels[y * TM_TILE + x] = largest_to_float (best);
+            best = MAX (best, order_of_float (child[quarter][j * TM_TILE + i]));
+        texels[y * TM_TILE + x] = float_of_order (best);
       }
 }
