@@ -113,7 +113,7 @@ tm_cursor_u16 (TmCursor *cursor)
   if (span == NULL)
     return 0;
   memcpy (&value, span, 2);
-  return cursor->big_endian ? GUINT16_FROM_BE (value) : GUINT16_FROM_LE (value);
+  return (guint16) (cursor->big_endian ? GUINT16_FROM_BE (value) : GUINT16_FROM_LE (value));
 }
 
 guint32
