@@ -26,7 +26,7 @@ bf16_row (const guint8 *restrict packed, gsize n, float *restrict out)
 
         _mm256_storeu_si256 ((__m256i *) (gpointer) (out + j), _mm256_slli_epi32 (_mm256_cvtepu16_epi32 (x), 16));
       }
-#elif defined __SSE2__
+#elif defined TM_SSE2
   for (; i + 8 <= n; i += 8)
     {
       __m128i x = _mm_loadu_si128 ((const __m128i *) (gconstpointer) (packed + 2 * i)), zero = _mm_setzero_si128 ();

@@ -12,7 +12,9 @@
 #include "quant/iq-table.h"
 #include "quant/kernels.h"
 
-#if defined __AVX2__ || defined __SSE2__
+/* TM_PLAIN_C: as on a processor of another kind; for the test that all three give the same bits. */
+#if defined __SSE2__ && !defined TM_PLAIN_C
+#define TM_SSE2
 #include <immintrin.h>
 #endif
 
@@ -65,7 +67,7 @@ typedef __m256 Eight;
 #define EIGHT_MULTIPLY(a, b) _mm256_mul_ps (a, b)
 #define EIGHT_ADD(a, b) _mm256_add_ps (a, b)
 #define EIGHT_STORE(p, x) _mm256_storeu_ps (p, x)
-#elif defined __SSE2__
+#elif defined TM_SSE2
 typedef struct { __m128 a, b; } Eight;
 #define EIGHT(x) ((Eight){ _mm_set1_ps (x), _mm_set1_ps (x) })
 static inline Eight

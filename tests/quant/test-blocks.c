@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "quant/codecs.h"
+#include "quant/kernels.h"
+
+extern const TmKernels tm_kernels_plain_c; /* kernel-plain-c.c */
 
 #define TABLE_FIELDS 14
 
@@ -116,6 +119,16 @@ test_golden (gconstpointer data)
   /* At least values and codes of the quant and random sets and the values of the special one. */
   g_assert_cmpuint (check_type (dtype, tm_block_codec_get (dtype)), >=, 5);
   g_assert_cmpuint (check_type (dtype, tm_block_codec_get_portable (dtype)), >=, 5);
+  {
+    TmBlockCodec plain_c = *tm_block_codec_get (dtype);
+
+    plain_c.values = tm_kernels_plain_c.block[dtype].values;
+    plain_c.raw = tm_kernels_plain_c.block[dtype].raw;
+    plain_c.level = tm_kernels_plain_c.block[dtype].level;
+    plain_c.scale = tm_kernels_plain_c.block[dtype].scale;
+    plain_c.offset = tm_kernels_plain_c.block[dtype].offset;
+    g_assert_cmpuint (check_type (dtype, &plain_c), >=, 5);
+  }
 }
 
 static void
@@ -211,6 +224,8 @@ test_halves (void)
   g_assert_cmpuint (compare_floats ("F16.f32", out, (const float *) (gpointer) expected, 65536), ==, 0);
   tm_row_kernel_get_portable (TM_DTYPE_F16) ((const guint8 *) packed, 65536, out);
   g_assert_cmpuint (compare_floats ("F16.f32", out, (const float *) (gpointer) expected, 65536), ==, 0);
+  tm_kernels_plain_c.row[TM_DTYPE_F16] ((const guint8 *) packed, 65536, out);
+  g_assert_cmpuint (compare_floats ("F16.f32", out, (const float *) (gpointer) expected, 65536), ==, 0);
 }
 
 static void
@@ -224,6 +239,8 @@ test_bfloat (void)
   tm_row_kernel_get (TM_DTYPE_BF16) ((const guint8 *) packed, n / 2, out);
   g_assert_cmpuint (compare_floats ("BF16.f32", out, (const float *) (gpointer) expected, n / 2), ==, 0);
   tm_row_kernel_get_portable (TM_DTYPE_BF16) ((const guint8 *) packed, n / 2, out);
+  g_assert_cmpuint (compare_floats ("BF16.f32", out, (const float *) (gpointer) expected, n / 2), ==, 0);
+  tm_kernels_plain_c.row[TM_DTYPE_BF16] ((const guint8 *) packed, n / 2, out);
   g_assert_cmpuint (compare_floats ("BF16.f32", out, (const float *) (gpointer) expected, n / 2), ==, 0);
 }
 
