@@ -288,7 +288,8 @@ arrange_group (TmPlan *plan, TmModule *module, GHashTable *node_of_module)
   for (guint i = 0; i < parts->len; i++)
     if (g_array_index (parts, Part, i).order != BEFORE_EMBEDDING && g_array_index (parts, Part, i).order != AFTER_HEAD)
       g_array_index (parts, Part, i).order = STACK;
-  qsort (parts->data, parts->len, sizeof (Part), compare_parts);
+  if (parts->len > 0)
+    qsort (parts->data, parts->len, sizeof (Part), compare_parts);
   nodes = g_new (guint, MAX (parts->len, 1));
   for (guint i = 0; i < parts->len; i++)
     nodes[i] = g_array_index (parts, Part, i).node;

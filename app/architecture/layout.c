@@ -60,6 +60,8 @@ find_unit (TmModel *model)
   which = total[0] > 0 ? 0 : 1;
   for (guint i = 0; i < all->len; i++)
     g_array_append_val (sides, ((Count *) g_ptr_array_index (all, i))->side);
+  if (sides->len == 0)
+    return 16;
   qsort (sides->data, sides->len, sizeof (gint64), compare_sides);
   for (guint i = 0; i < sides->len; i++)
     {

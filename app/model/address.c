@@ -224,19 +224,32 @@ tm_region_parse (const char *text, guint rank, const guint64 *shape, guint64 *st
 
 /* --- Names ------------------------------------------------------------------------------------------------------- */
 
-/* By "name" or "name#n"; "name#1" also where the name is unique, so that a tensor without a name has an address. */
+/* By "name" or "name#n". "name#1" also where the name is unique, so that a tensor without a name has an address; zeros before
+ * n, so that the second "w" has one where another tensor is called "w#2". */
 static gint64
 find_name (TmModel *model, gboolean stored, const char *name)
 {
-  gint64 found = stored ? tm_model_find_stored (model, name) : tm_model_find_tensor (model, name);
+  const gint64 found = stored ? tm_model_find_stored (model, name) : tm_model_find_tensor (model, name);
+  const GPtrArray *all = stored ? model->stored : model->tensors;
   const char *hash = strrchr (name, '#');
   g_autofree char *base = NULL;
+  gint64 first;
   guint64 n;
 
-  if (found >= 0 || hash == NULL || !tm_parse_u64 (hash + 1, -1, &n) || n != 1)
+  if (found >= 0 || hash == NULL || !tm_parse_u64 (hash + 1, -1, &n) || n == 0)
     return found;
   base = g_strndup (name, (gsize) (hash - name));
-  return stored ? tm_model_find_stored (model, base) : tm_model_find_tensor (model, base);
+  first = stored ? tm_model_find_stored (model, base) : tm_model_find_tensor (model, base);
+  if (first < 0 || n == 1)
+    return first;
+  for (guint i = (guint) first; i < all->len; i++)
+    {
+      const guint ordinal = stored ? tm_model_stored (model, i)->ordinal : tm_model_tensor (model, i)->ordinal;
+
+      if (ordinal == n && strcmp (stored ? tm_model_stored (model, i)->name : tm_model_tensor (model, i)->name, base) == 0)
+        return i;
+    }
+  return -1;
 }
 
 static gint64
@@ -297,7 +310,7 @@ find_whole (TmModel *model, const char *text, TmAddress *address)
           return TRUE;
         }
     }
-  if (g_str_has_prefix (text, MODULE_PREFIX))
+  while (g_str_has_prefix (text, MODULE_PREFIX) && tm_module_find (model->root, text) == NULL)
     text += strlen (MODULE_PREFIX);
   address->module = text[0] == '\0' ? NULL : tm_module_find (model->root, text);
   if (address->module != NULL)
@@ -474,6 +487,8 @@ tm_address_format (TmModel *model, const TmAddress *address)
       return format_tensor (model, address);
     case TM_ADDRESS_MODULE:
       text = g_strdup (address->module->path);
+      if (text[0] == '\0')
+        return text;
       break;
     case TM_ADDRESS_FOLD:
       {
@@ -487,7 +502,7 @@ tm_address_format (TmModel *model, const TmAddress *address)
     default:
       return g_strdup ("");
     }
-  if (address->module->parent != NULL && !leads_to (model, text, address))
+  for (guint tries = 0; tries < 3 && !leads_to (model, text, address); tries++)
     {
       char *longer = g_strconcat (MODULE_PREFIX, text, NULL);
 

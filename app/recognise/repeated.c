@@ -273,6 +273,8 @@ is_same_block (TmTree *tree, GArray *a, GArray *b)
 {
   if (is_same_in_order (tree, a, b))
     return TRUE;
+  if (a->len != b->len || a->len == 0)
+    return FALSE;
   qsort (a->data, a->len, sizeof (Member), compare_members);
   qsort (b->data, b->len, sizeof (Member), compare_members);
   return is_same_in_order (tree, a, b);

@@ -63,6 +63,8 @@ fill (const TmStored *stored, guint8 *bytes, guint32 *state)
 {
   const TmDtypeInfo *info = tm_dtype_get_info (stored->dtype);
 
+  if (stored->bytes == 0) /* claims more than there is */
+    return;
   for (guint64 i = 0; i < stored->bytes; i++)
     bytes[i] = (guint8) next (state);
 
