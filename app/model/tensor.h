@@ -18,7 +18,7 @@ typedef struct _TmCodec TmCodec;
 
 typedef struct
 {
-  char *name;          /* bytes as the file has them plus a NUL; valid UTF-8 or not; may be empty */
+  char *name;          /* bytes as the file has them plus a NUL; valid UTF-8 or not; may be empty; a NUL inside is C0 80 */
   guint ordinal;       /* 0 if the name is unique; else 1 for the first of that name in file order, 2 … */
   TmDtype dtype;
   char *type_label;    /* what the file calls a dtype unknown here ("type 137", "F8_WEIRD"); else NULL */

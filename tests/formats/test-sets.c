@@ -434,5 +434,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/sets/split/set-errors", test_set_errors);
   g_test_add_func ("/sets/split/unreadable-part", test_unreadable_part);
   g_test_add_func ("/sets/split/another-name", test_part_of_another_name);
+  g_test_add_func ("/traps/B015", test_metadata_only_first);
+  g_test_add_func ("/traps/B015/missing", test_missing_part);
   return g_test_run ();
 }
