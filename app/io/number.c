@@ -11,9 +11,11 @@ typedef struct
   gint point;
 } Decimal;
 
-/* --- Layout ---------------------------------------------------------------------------------------------------------- */
+/* --- Layout ----------------------------------------------------------------------------------------------------------
+ */
 
-/* Digits to text: with an exponent below 1e-04 and from 1e+16, as printf's %g and Python have it. size is large enough. */
+/* Digits to text: with an exponent below 1e-04 and from 1e+16, as printf's %g and Python have it. size is large enough.
+ */
 static char *
 lay_out (char *out, gboolean negative, const char *digits, gint n, gint point)
 {
@@ -31,15 +33,15 @@ lay_out (char *out, gboolean negative, const char *digits, gint n, gint point)
       if (n > 1)
         {
           *p++ = '.';
-          memcpy (p, digits + 1, (gsize) n - 1);
+          memcpy (p, digits + 1, (gsize)n - 1);
           p += n - 1;
         }
       *p++ = 'e';
       *p++ = exponent < 0 ? '-' : '+';
       if (magnitude >= 100)
-        *p++ = (char) ('0' + magnitude / 100);
-      *p++ = (char) ('0' + magnitude / 10 % 10);
-      *p++ = (char) ('0' + magnitude % 10);
+        *p++ = (char)('0' + magnitude / 100);
+      *p++ = (char)('0' + magnitude / 10 % 10);
+      *p++ = (char)('0' + magnitude % 10);
     }
   else if (point <= 0)
     {
@@ -47,7 +49,7 @@ lay_out (char *out, gboolean negative, const char *digits, gint n, gint point)
       *p++ = '.';
       for (gint i = point; i < 0; i++)
         *p++ = '0';
-      memcpy (p, digits, (gsize) n);
+      memcpy (p, digits, (gsize)n);
       p += n;
     }
   else
@@ -89,7 +91,7 @@ to_decimal (double value, gint n, Decimal *decimal)
   g_snprintf (format, sizeof format, "%%.%de", n - 1);
   g_ascii_formatd (text, sizeof text, format, fabs (value));
   mantissa_end = strchr (text, 'e');
-  decimal->point = (gint) g_ascii_strtoll (mantissa_end + 1, NULL, 10) + 1;
+  decimal->point = (gint)g_ascii_strtoll (mantissa_end + 1, NULL, 10) + 1;
   decimal->digits[0] = text[0];
   decimal->n = 1;
   for (char *p = text + 2; p < mantissa_end; p++)
@@ -102,12 +104,13 @@ from_decimal (const char *digits, gint n, gint point)
 {
   char text[840];
 
-  memcpy (text, digits, (gsize) n);
-  g_snprintf (text + n, sizeof text - (gsize) n, "e%d", point - n);
+  memcpy (text, digits, (gsize)n);
+  g_snprintf (text + n, sizeof text - (gsize)n, "e%d", point - n);
   return g_ascii_strtod (text, NULL);
 }
 
-/* --- Fewest digits: binary32 ------------------------------------------------------------------------------------------ */
+/* --- Fewest digits: binary32
+ * ------------------------------------------------------------------------------------------ */
 
 /* Raffaello Giulietti's Schubfach for 24-bit significands: the decimal with the fewest digits inside the interval that
  * rounds to the number, of those the nearest. The table holds 10^k for k from -31 to 45, rounded up to 64 bits. */
@@ -135,7 +138,7 @@ round_to_odd (guint64 power, guint32 c)
 {
   guint64 low = (power & 0xFFFFFFFFu) * c;
   guint64 high = (power >> 32) * c + (low >> 32);
-  guint32 y0 = (guint32) high, y1 = (guint32) (high >> 32);
+  guint32 y0 = (guint32)high, y1 = (guint32)(high >> 32);
 
   return y1 | (y0 > 1);
 }
@@ -145,7 +148,7 @@ shortest_32 (guint32 bits, guint32 *decimal, gint *exponent)
 {
   guint32 mantissa = bits & 0x7FFFFF, biased = bits >> 23 & 255;
   guint32 c = biased ? mantissa | 0x800000 : mantissa;
-  gint q = (biased ? (gint) biased : 1) - 150, k, h;
+  gint q = (biased ? (gint)biased : 1) - 150, k, h;
   gboolean even = (c & 1) == 0, closer = mantissa == 0 && biased > 1;
   guint32 vb, vbl, vbr, lower, upper, s, mid;
   guint64 power;
@@ -193,18 +196,19 @@ tm_format_float32 (char buffer[TM_NUMBER_SIZE], float value)
   gint exponent, n = 0;
   char reversed[12], digits[12];
 
-  if (is_special ((double) value))
-    return special (buffer, (double) value);
+  if (is_special ((double)value))
+    return special (buffer, (double)value);
   memcpy (&bits, &value, sizeof bits);
   shortest_32 (bits & 0x7FFFFFFF, &decimal, &exponent);
   for (; decimal > 0; decimal /= 10)
-    reversed[n++] = (char) ('0' + decimal % 10);
+    reversed[n++] = (char)('0' + decimal % 10);
   for (gint i = 0; i < n; i++)
     digits[i] = reversed[n - 1 - i];
   return lay_out (buffer, value < 0, digits, n, n + exponent);
 }
 
-/* --- Fewest digits: wider and narrower -------------------------------------------------------------------------------- */
+/* --- Fewest digits: wider and narrower
+ * -------------------------------------------------------------------------------- */
 
 /* The decimal one unit of its last digit above. */
 static void
@@ -254,20 +258,20 @@ char *
 tm_format_narrow_float (char buffer[TM_NUMBER_SIZE], float value, guint significant_bits)
 {
   Decimal decimal;
-  double magnitude = fabs ((double) value), above, below;
+  double magnitude = fabs ((double)value), above, below;
   gint exponent, least;
   gboolean power_of_two;
 
-  if (is_special ((double) value) || significant_bits == 0 || significant_bits >= 24)
+  if (is_special ((double)value) || significant_bits == 0 || significant_bits >= 24)
     return tm_format_float32 (buffer, value);
   /* A whole number is as short when it is told exactly: 448, not 450. */
   if (magnitude < 16777216 && magnitude == floor (magnitude))
     {
-      g_snprintf (buffer, TM_NUMBER_SIZE, "%d", (gint) value);
+      g_snprintf (buffer, TM_NUMBER_SIZE, "%d", (gint)value);
       return buffer;
     }
   power_of_two = frexp (magnitude, &exponent) == 0.5;
-  exponent -= (gint) significant_bits;
+  exponent -= (gint)significant_bits;
   /* binary16 and bfloat16 have one significand length each, so their least subnormal is known too. */
   least = significant_bits == 11 ? -24 : significant_bits == 8 ? -133 : -1000;
   if (exponent <= least)
@@ -298,7 +302,8 @@ tm_format_exact (double value)
   return g_strdup (lay_out (out, value < 0, decimal.digits, decimal.n, decimal.point));
 }
 
-/* --- For people --------------------------------------------------------------------------------------------------------- */
+/* --- For people
+ * --------------------------------------------------------------------------------------------------------- */
 
 char *
 tm_format_count (guint64 n)
@@ -329,7 +334,11 @@ with_unit (double value, double step, const char *const *units, guint n_units)
       value /= step;
       unit++;
     }
-  g_ascii_formatd (number, sizeof number, unit == 0 || value >= 99.95 ? "%.0f" : value >= 9.995 ? "%.1f" : "%.2f", value);
+  g_ascii_formatd (number, sizeof number,
+                   unit == 0 || value >= 99.95 ? "%.0f"
+                   : value >= 9.995            ? "%.1f"
+                                               : "%.2f",
+                   value);
   return *units[unit] ? g_strdup_printf ("%s %s", number, units[unit]) : g_strdup (number);
 }
 
@@ -338,7 +347,7 @@ tm_format_parameters (guint64 n)
 {
   static const char *const units[] = { "", "K", "M", "B", "T" };
 
-  return with_unit ((double) n, 1000, units, G_N_ELEMENTS (units));
+  return with_unit ((double)n, 1000, units, G_N_ELEMENTS (units));
 }
 
 char *
@@ -346,7 +355,7 @@ tm_format_size (guint64 bytes)
 {
   static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 
-  return with_unit ((double) bytes, 1024, units, G_N_ELEMENTS (units));
+  return with_unit ((double)bytes, 1024, units, G_N_ELEMENTS (units));
 }
 
 /* "3e-05" to "3e-5" */
@@ -380,7 +389,7 @@ tm_format_cell (char buffer[TM_NUMBER_SIZE], float value, guint max_chars)
         {
           Decimal decimal;
 
-          to_decimal ((double) value, n, &decimal);
+          to_decimal ((double)value, n, &decimal);
           lay_out (buffer, value < 0, decimal.digits, decimal.n, decimal.point);
           shorten_exponent (buffer);
         }
@@ -394,14 +403,14 @@ tm_format_cell (char buffer[TM_NUMBER_SIZE], float value, guint max_chars)
 gboolean
 tm_parse_u64 (const char *text, gssize length, guint64 *value)
 {
-  gsize n = length < 0 ? strlen (text) : (gsize) length;
+  gsize n = length < 0 ? strlen (text) : (gsize)length;
   guint64 x = 0;
 
   if (n == 0)
     return FALSE;
   for (gsize i = 0; i < n; i++)
-    if (!g_ascii_isdigit (text[i]) || __builtin_mul_overflow (x, (guint64) 10, &x) ||
-        __builtin_add_overflow (x, (guint64) (text[i] - '0'), &x))
+    if (!g_ascii_isdigit (text[i]) || __builtin_mul_overflow (x, (guint64)10, &x)
+        || __builtin_add_overflow (x, (guint64)(text[i] - '0'), &x))
       return FALSE;
   *value = x;
   return TRUE;

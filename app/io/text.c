@@ -40,16 +40,16 @@ next_char (const guint8 *text, gsize left, gsize *length)
 static gboolean
 is_hidden (gint32 c)
 {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F || c == 0x2028 || c == 0x2029 ||
-         (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
-         (c >= 0xE0000 && c <= 0xE007F);
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F || c == 0x2028 || c == 0x2029
+         || (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB)
+         || (c >= 0xE0000 && c <= 0xE007F);
 }
 
 char *
 tm_text_escape (const char *bytes, gssize length)
 {
-  const guint8 *p = (const guint8 *) bytes;
-  gsize left = length < 0 ? strlen (bytes) : (gsize) length, n;
+  const guint8 *p = (const guint8 *)bytes;
+  gsize left = length < 0 ? strlen (bytes) : (gsize)length, n;
   GString *out = g_string_sized_new (left);
 
   for (; left > 0; p += n, left -= n)
@@ -67,9 +67,9 @@ tm_text_escape (const char *bytes, gssize length)
       else if (c < 0 || c < 0x20 || c == 0x7F)
         g_string_append_printf (out, "\\x%02X", *p);
       else if (is_hidden (c))
-        g_string_append_printf (out, "\\u{%04X}", (guint) c);
+        g_string_append_printf (out, "\\u{%04X}", (guint)c);
       else
-        g_string_append_len (out, (const char *) p, (gssize) n);
+        g_string_append_len (out, (const char *)p, (gssize)n);
     }
   return g_string_free (out, FALSE);
 }
@@ -77,8 +77,8 @@ tm_text_escape (const char *bytes, gssize length)
 void
 tm_json_append_string (GString *out, const char *bytes, gssize length)
 {
-  const guint8 *p = (const guint8 *) bytes;
-  gsize left = length < 0 ? strlen (bytes) : (gsize) length, n;
+  const guint8 *p = (const guint8 *)bytes;
+  gsize left = length < 0 ? strlen (bytes) : (gsize)length, n;
 
   g_string_append_c (out, '"');
   for (; left > 0; p += n, left -= n)
@@ -107,9 +107,9 @@ tm_json_append_string (GString *out, const char *bytes, gssize length)
           break;
         default:
           if (c < 0x20 || c == 0x7F)
-            g_string_append_printf (out, "\\u%04x", (guint) c);
+            g_string_append_printf (out, "\\u%04x", (guint)c);
           else
-            g_string_append_len (out, (const char *) p, (gssize) n);
+            g_string_append_len (out, (const char *)p, (gssize)n);
           break;
         }
     }
@@ -120,7 +120,7 @@ char *
 tm_text_elide (const char *text, gsize max_chars)
 {
   g_autofree char *valid = g_utf8_make_valid (text, -1);
-  gsize length = (gsize) g_utf8_strlen (valid, -1), head, tail;
+  gsize length = (gsize)g_utf8_strlen (valid, -1), head, tail;
   const char *head_end, *tail_start;
 
   if (length <= max_chars)
@@ -130,7 +130,7 @@ tm_text_elide (const char *text, gsize max_chars)
   /* Names differ at their ends, so the end gets the odd character. */
   head = (max_chars - 1) / 2;
   tail = max_chars - 1 - head;
-  head_end = g_utf8_offset_to_pointer (valid, (glong) head);
-  tail_start = g_utf8_offset_to_pointer (valid, (glong) (length - tail));
-  return g_strdup_printf ("%.*s…%s", (gint) (head_end - valid), valid, tail_start);
+  head_end = g_utf8_offset_to_pointer (valid, (glong)head);
+  tail_start = g_utf8_offset_to_pointer (valid, (glong)(length - tail));
+  return g_strdup_printf ("%.*s…%s", (gint)(head_end - valid), valid, tail_start);
 }

@@ -3,14 +3,20 @@
 
 #include <string.h>
 
-#define PLAIN(code, label, family_, bits_) \
-  [TM_DTYPE_##code] = { .name = label, .family = TM_FAMILY_##family_, .block_elements = 1, \
-                        .block_bytes = (bits_) / 8, .bits = (bits_) }
-#define BLOCK(code, family_, elements, bytes, code_bits_) \
-  [TM_DTYPE_##code] = { .name = #code, .family = TM_FAMILY_##family_, .block_elements = (elements), \
-                        .block_bytes = (bytes), .bits = 8 * (bytes) / (elements), .code_bits = (code_bits_), \
+#define PLAIN(code, label, family_, bits_)                                                                             \
+  [TM_DTYPE_##code] = {                                                                                                \
+    .name = label, .family = TM_FAMILY_##family_, .block_elements = 1, .block_bytes = (bits_) / 8, .bits = (bits_)     \
+  }
+#define BLOCK(code, family_, elements, bytes, code_bits_)                                                              \
+  [TM_DTYPE_##code] = { .name = #code,                                                                                 \
+                        .family = TM_FAMILY_##family_,                                                                 \
+                        .block_elements = (elements),                                                                  \
+                        .block_bytes = (bytes),                                                                        \
+                        .bits = 8 * (bytes) / (elements),                                                              \
+                        .code_bits = (code_bits_),                                                                     \
                         .quantized = TRUE }
 
+/* clang-format off */
 static const TmDtypeInfo dtypes[TM_N_DTYPES] = {
   PLAIN (UNKNOWN, "unknown", PLAIN, 0),
   PLAIN (F64, "F64", FLOAT, 64),
@@ -69,11 +75,12 @@ static const TmDtypeInfo dtypes[TM_N_DTYPES] = {
   BLOCK (Q1_0, BITS_1, 128, 18, 1),
   BLOCK (Q2_0, BITS_2, 64, 18, 2),
 };
+/* clang-format on */
 
 const TmDtypeInfo *
 tm_dtype_get_info (TmDtype dtype)
 {
-  return (guint) dtype < TM_N_DTYPES ? &dtypes[dtype] : &dtypes[TM_DTYPE_UNKNOWN];
+  return (guint)dtype < TM_N_DTYPES ? &dtypes[dtype] : &dtypes[TM_DTYPE_UNKNOWN];
 }
 
 const char *
@@ -87,7 +94,7 @@ tm_dtype_from_name (const char *name)
 {
   for (guint i = TM_DTYPE_UNKNOWN + 1; i < TM_N_DTYPES; i++)
     if (name && strcmp (dtypes[i].name, name) == 0)
-      return (TmDtype) i;
+      return (TmDtype)i;
   return TM_DTYPE_UNKNOWN;
 }
 
@@ -105,10 +112,10 @@ tm_dtype_get_bytes (TmDtype dtype, guint64 n_elements, guint64 row_elements, gui
       if (row_elements % info->block_elements != 0 || n_elements % info->block_elements != 0)
         return FALSE;
       units = n_elements / info->block_elements;
-      return !__builtin_mul_overflow (units, (guint64) info->block_bytes, bytes);
+      return !__builtin_mul_overflow (units, (guint64)info->block_bytes, bytes);
     }
   /* The whole must fill bytes, and the count of bits itself must fit 64 bits, as the reference reader has it. */
-  if (__builtin_mul_overflow (n_elements, (guint64) info->bits, &bits) || bits % 8 != 0)
+  if (__builtin_mul_overflow (n_elements, (guint64)info->bits, &bits) || bits % 8 != 0)
     return FALSE;
   *bytes = bits / 8;
   return TRUE;

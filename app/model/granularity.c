@@ -35,7 +35,7 @@ tm_granularity_set_table (TmGranularity *granularity, guint axis, guint32 *table
 {
   g_free (granularity->table);
   granularity->table = table;
-  granularity->table_axis = table ? (gint) axis : -1;
+  granularity->table_axis = table ? (gint)axis : -1;
 }
 
 TmGranularity *
@@ -65,8 +65,8 @@ tm_granularity_equal_levels (const TmGranularity *a, const TmGranularity *b)
 {
   if (a == b)
     return TRUE;
-  if (a == NULL || b == NULL || a->rank != b->rank || a->n_levels != b->n_levels || a->reshaped != b->reshaped ||
-      a->table_axis != b->table_axis)
+  if (a == NULL || b == NULL || a->rank != b->rank || a->n_levels != b->n_levels || a->reshaped != b->reshaped
+      || a->table_axis != b->table_axis)
     return FALSE;
   for (guint level = 0; level < a->n_levels; level++)
     if (memcmp (a->level[level].written, b->level[level].written, sizeof (guint64) * a->rank) != 0)
@@ -135,9 +135,10 @@ tm_granularity_get_axis (const TmGranularity *granularity)
     {
       guint64 length = axis_length (granularity, axis);
 
-      if (length > 1 && ((kind == TM_PER_CHANNEL && extent[axis] == 1) ||
-                         (kind == TM_PER_GROUP && extent[axis] > 1 && extent[axis] < length)))
-        return (gint) axis;
+      if (length > 1
+          && ((kind == TM_PER_CHANNEL && extent[axis] == 1)
+              || (kind == TM_PER_GROUP && extent[axis] > 1 && extent[axis] < length)))
+        return (gint)axis;
     }
   return -1;
 }
@@ -217,7 +218,7 @@ tm_granularity_get_block (const TmGranularity *granularity, guint level, const g
     {
       guint64 length = granularity->shape[axis];
 
-      if (granularity->table && (gint) axis == granularity->table_axis && index[axis] < length)
+      if (granularity->table && (gint)axis == granularity->table_axis && index[axis] < length)
         {
           const guint32 *table = granularity->table;
           guint64 first = index[axis], last = index[axis];

@@ -12,9 +12,14 @@ record_tensor (const TmScalar *scalar)
   return scalar->tensor;
 }
 
-/* --- Numbers ------------------------------------------------------------------------------------------------------------- */
+/* --- Numbers
+ * ------------------------------------------------------------------------------------------------------------- */
 
-typedef enum { STYLE_TEXT, STYLE_JSON } Style;
+typedef enum
+{
+  STYLE_TEXT,
+  STYLE_JSON
+} Style;
 
 /* JSON has no NaN and infinities: they are strings there. */
 static void
@@ -26,7 +31,7 @@ append_float (GString *out, Style style, double value, gboolean wide)
   if (wide)
     tm_format_float64 (buffer, value);
   else
-    tm_format_float32 (buffer, (float) value);
+    tm_format_float32 (buffer, (float)value);
   g_string_append_printf (out, quote ? "\"%s\"" : "%s", buffer);
 }
 
@@ -36,7 +41,7 @@ append_number (GString *out, Style style, const TmNumber *number)
   switch (number->kind)
     {
     case TM_NUMBER_F32:
-      append_float (out, style, (double) number->as.f32, FALSE);
+      append_float (out, style, (double)number->as.f32, FALSE);
       break;
     case TM_NUMBER_F64:
       append_float (out, style, number->as.f64, TRUE);
@@ -91,7 +96,7 @@ tm_number_format (const TmNumber *number)
 static guint
 narrow_bits (TmDtype dtype)
 {
-  switch ((gint) dtype)
+  switch ((gint)dtype)
     {
     case TM_DTYPE_F16:
       return 11;
@@ -131,9 +136,9 @@ tm_scalar_format_hex (const TmScalar *scalar)
   if (scalar->raw_bits == 0)
     return NULL;
   if (digits > 16)
-    return g_strdup_printf ("0x%0*" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (gint) digits - 16,
+    return g_strdup_printf ("0x%0*" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", (gint)digits - 16,
                             scalar->pattern[1], scalar->pattern[0]);
-  return g_strdup_printf ("0x%0*" G_GINT64_MODIFIER "x", (gint) digits, scalar->pattern[0]);
+  return g_strdup_printf ("0x%0*" G_GINT64_MODIFIER "x", (gint)digits, scalar->pattern[0]);
 }
 
 char *
@@ -149,7 +154,8 @@ tm_scalar_format_bits (const TmScalar *scalar)
   return g_string_free (out, FALSE);
 }
 
-/* --- Formula ---------------------------------------------------------------------------------------------------------------- */
+/* --- Formula
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static gboolean
 is_name (char c)
@@ -185,7 +191,7 @@ tm_scalar_format_formula (const TmScalar *scalar)
       if (n == 0 || g_ascii_isdigit (*p))
         {
           n = MAX (n, 1);
-          g_string_append_len (out, p, (gssize) n);
+          g_string_append_len (out, p, (gssize)n);
           p += n;
           continue;
         }
@@ -205,7 +211,9 @@ tm_scalar_format_formula (const TmScalar *scalar)
   return g_string_free (out, FALSE);
 }
 
-/* --- JSON --------------------------------------------------------------------------------------------------------------------- */
+/* --- JSON
+ * ---------------------------------------------------------------------------------------------------------------------
+ */
 
 static void
 append_list (GString *out, const guint64 *numbers, guint n)
@@ -240,7 +248,7 @@ append_terms (GString *out, const TmScalar *scalar)
       g_string_append_c (out, ':');
       /* A term is exact: digits of the double, so that it can be computed with in any width. */
       if (number->kind == TM_NUMBER_F32)
-        append_float (out, STYLE_JSON, (double) number->as.f32, TRUE);
+        append_float (out, STYLE_JSON, (double)number->as.f32, TRUE);
       else
         append_number (out, STYLE_JSON, number);
     }
@@ -312,7 +320,8 @@ tm_scalar_to_json (const TmScalar *scalar)
   return g_string_free (out, FALSE);
 }
 
-/* --- For people ----------------------------------------------------------------------------------------------------------------- */
+/* --- For people
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 #define LABEL_WIDTH 13
 

@@ -57,7 +57,7 @@ check_run (const TmTensor *tensor, guint64 first, gsize count, GError **error)
     return TRUE;
   g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS,
                "elements %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " are outside the tensor's %" G_GUINT64_FORMAT,
-               first, first + (guint64) count, tensor->n_elements);
+               first, first + (guint64)count, tensor->n_elements);
   return FALSE;
 }
 
@@ -66,7 +66,7 @@ quantity_name (TmQuantity quantity)
 {
   static const char *const names[TM_N_QUANTITIES] = { "value", "raw", "scale", "zero point", "offset" };
 
-  return (guint) quantity < TM_N_QUANTITIES ? names[quantity] : "unknown";
+  return (guint)quantity < TM_N_QUANTITIES ? names[quantity] : "unknown";
 }
 
 static gboolean
@@ -75,8 +75,7 @@ check_quantity (const TmTensor *tensor, TmQuantity quantity, GError **error)
   if (tm_tensor_has_quantity (tensor, quantity))
     return TRUE;
   g_set_error (error, TM_ERROR, TM_ERROR_QUANTITY, "dtype %s has no %s",
-               tensor->dtype_label ? tensor->dtype_label : tm_dtype_get_name (tensor->dtype),
-               quantity_name (quantity));
+               tensor->dtype_label ? tensor->dtype_label : tm_dtype_get_name (tensor->dtype), quantity_name (quantity));
   return FALSE;
 }
 
@@ -111,12 +110,12 @@ decode_raw_piece (const TmTensor *tensor, guint64 first, gsize count, float *out
 
   while (count > 0)
     {
-      gsize n = MIN (count, G_N_ELEMENTS (codes) - (gsize) (first % G_N_ELEMENTS (codes)));
+      gsize n = MIN (count, G_N_ELEMENTS (codes) - (gsize)(first % G_N_ELEMENTS (codes)));
 
       if (!tensor->codec->raw (tensor, first, n, codes, error))
         return FALSE;
       for (gsize i = 0; i < n; i++)
-        out[i] = (float) codes[i];
+        out[i] = (float)codes[i];
       out += n;
       first += n;
       count -= n;
@@ -132,7 +131,7 @@ tm_tensor_decode (const TmTensor *tensor, TmQuantity quantity, guint64 first, gs
     return FALSE;
   while (count > 0)
     {
-      gsize n = MIN (count, PIECE - (gsize) (first % PIECE));
+      gsize n = MIN (count, PIECE - (gsize)(first % PIECE));
       gboolean ok;
 
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -160,10 +159,10 @@ tm_tensor_decode_raw (const TmTensor *tensor, guint64 first, gsize count, gint32
     return FALSE;
   while (count > 0)
     {
-      gsize n = MIN (count, PIECE - (gsize) (first % PIECE));
+      gsize n = MIN (count, PIECE - (gsize)(first % PIECE));
 
-      if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
-          !tensor->codec->raw (tensor, first, n, out, error))
+      if (g_cancellable_set_error_if_cancelled (cancellable, error)
+          || !tensor->codec->raw (tensor, first, n, out, error))
         return FALSE;
       out += n;
       first += n;
@@ -183,13 +182,13 @@ tm_tensor_decode_native (const TmTensor *tensor, guint64 first, gsize count, gpo
     return FALSE;
   while (count > 0)
     {
-      gsize n = MIN (count, PIECE - (gsize) (first % PIECE));
+      gsize n = MIN (count, PIECE - (gsize)(first % PIECE));
 
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
         return FALSE;
       /* A quantized tensor has no element of its own: its native number is the float32 value. */
       if (!(tensor->codec->native ? tensor->codec->native (tensor, first, n, to, error)
-                                  : tensor->codec->values (tensor, first, n, (float *) (gpointer) to, error)))
+                                  : tensor->codec->values (tensor, first, n, (float *)(gpointer)to, error)))
         return FALSE;
       to += n * size;
       first += n;
@@ -203,7 +202,7 @@ tm_tensor_get_native_dtype (const TmTensor *tensor)
 {
   if (tensor->quantized)
     return TM_DTYPE_F32;
-  switch ((gint) tensor->dtype)
+  switch ((gint)tensor->dtype)
     {
     case TM_DTYPE_F16:
     case TM_DTYPE_BF16:
@@ -283,5 +282,5 @@ tm_tensor_unflatten (const TmTensor *tensor, guint64 flat, guint64 *index)
 double
 tm_tensor_get_bits_per_weight (const TmTensor *tensor)
 {
-  return tensor->n_elements ? (double) tensor->bytes * 8 / (double) tensor->n_elements : 0;
+  return tensor->n_elements ? (double)tensor->bytes * 8 / (double)tensor->n_elements : 0;
 }

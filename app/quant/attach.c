@@ -13,12 +13,12 @@ tm_stored_read (const TmStored *stored, guint64 first, gsize count, gpointer to,
       g_set_error_literal (error, TM_ERROR, TM_ERROR_TENSOR, "the file that holds it is missing");
       return FALSE;
     }
-  if (__builtin_add_overflow (first, (guint64) count, &end) || end > stored->bytes ||
-      __builtin_add_overflow (stored->offset, first, &offset))
+  if (__builtin_add_overflow (first, (guint64)count, &end) || end > stored->bytes
+      || __builtin_add_overflow (stored->offset, first, &offset))
     {
       g_set_error (error, TM_ERROR, TM_ERROR_TRUNCATED,
-                   "bytes %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " are past its %" G_GUINT64_FORMAT " bytes", first,
-                   first + (guint64) count, stored->bytes);
+                   "bytes %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " are past its %" G_GUINT64_FORMAT " bytes",
+                   first, first + (guint64)count, stored->bytes);
       return FALSE;
     }
   return count == 0 || tm_source_read (stored->source, offset, to, count, error);
@@ -62,7 +62,8 @@ block_granularity (const TmTensor *tensor)
   if (group < elements && tensor->dtype != TM_DTYPE_NVFP4)
     extents[n_levels++ * tensor->rank + tensor->rank - 1] = elements;
   extents[n_levels++ * tensor->rank + tensor->rank - 1] = group;
-  return tm_granularity_new (tensor->rank, tensor->shape, FALSE, n_levels, extents, n_levels == 2 ? super_block : block);
+  return tm_granularity_new (tensor->rank, tensor->shape, FALSE, n_levels, extents,
+                             n_levels == 2 ? super_block : block);
 }
 
 void

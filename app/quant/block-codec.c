@@ -7,12 +7,12 @@ fill (TmBlockCodec codecs[TM_N_DTYPES], const TmKernels *kernels)
 {
   for (guint i = 0; i < TM_N_DTYPES; i++)
     {
-      const TmBlockType *type = tm_block_type_get ((TmDtype) i);
+      const TmBlockType *type = tm_block_type_get ((TmDtype)i);
       const TmBlockKernels *block = &kernels->block[i];
 
       if (type == NULL)
         continue;
-      codecs[i] = (TmBlockCodec){ .dtype = (TmDtype) i,
+      codecs[i] = (TmBlockCodec){ .dtype = (TmDtype)i,
                                   .granularity = type->granularity,
                                   .values = block->values,
                                   .raw = block->raw,
@@ -41,7 +41,7 @@ prepare (TmDtype dtype)
       fill (portable, &tm_kernels_portable);
       g_once_init_leave (&ready, 1);
     }
-  return (guint) dtype < TM_N_DTYPES && chosen[dtype].values != NULL;
+  return (guint)dtype < TM_N_DTYPES && chosen[dtype].values != NULL;
 }
 
 const TmBlockCodec *

@@ -14,7 +14,7 @@ typedef struct
   TmSource *source;
   guint64 base;
   TmScalar *s;
-  guint raw;       /* collected from pieces */
+  guint raw; /* collected from pieces */
   guint raw_bits;
   gint level;
   float scale, offset;
@@ -28,7 +28,7 @@ piece (Block *x, guint byte, guint bit, guint bits)
     {
       guint n = MIN (bits, 8 - bit);
 
-      x->raw |= ((guint) x->b[byte] >> bit & ((1u << n) - 1)) << x->raw_bits;
+      x->raw |= ((guint)x->b[byte] >> bit & ((1u << n) - 1)) << x->raw_bits;
       x->raw_bits += n;
       tm_scalar_add_location (x->s, x->source, x->base + byte, bit, n);
       byte++;
@@ -61,26 +61,27 @@ term_int (Block *x, const char *name, gint value)
 static void
 code_terms (Block *x, gint zero_point)
 {
-  term_int (x, "q", (gint) x->raw);
-  x->level = (gint) x->raw - zero_point;
+  term_int (x, "q", (gint)x->raw);
+  x->level = (gint)x->raw - zero_point;
 }
 
 static void
 book_terms (Block *x, const gint8 *book)
 {
   x->level = book[x->raw];
-  term_int (x, "q", (gint) x->raw);
+  term_int (x, "q", (gint)x->raw);
   term_int (x, "level", x->level);
 }
 
-/* --- plain nibbles, fifth bits, bytes --------------------------------------------------------------------------------- */
+/* --- plain nibbles, fifth bits, bytes
+ * --------------------------------------------------------------------------------- */
 
 static void
 explain_simple (Block *x, TmDtype dtype)
 {
   const guint e = x->e;
 
-  switch ((gint) dtype)
+  switch ((gint)dtype)
     {
     case TM_DTYPE_Q4_0:
     case TM_DTYPE_IQ4_NL:
@@ -127,13 +128,13 @@ explain_simple (Block *x, TmDtype dtype)
     book_terms (x, tm_kvalues_iq4nl);
   else if (tm_dtype_get_info (dtype)->code_bits == 8)
     {
-      x->level = (gint8) x->raw;
+      x->level = (gint8)x->raw;
       term_int (x, "q", x->level);
     }
   else if (dtype == TM_DTYPE_Q1_0)
     {
-      term_int (x, "q", (gint) x->raw);
-      x->level = 2 * (gint) x->raw - 1;
+      term_int (x, "q", (gint)x->raw);
+      x->level = 2 * (gint)x->raw - 1;
       term_int (x, "level", x->level);
     }
   else
@@ -161,11 +162,12 @@ explain_tq1_0 (Block *x)
   x->raw_bits = 2;
   x->scale = term_f16 (x, "d", 52);
   term_int (x, "byte", x->b[byte]);
-  term_int (x, "digit", (gint) digit);
+  term_int (x, "digit", (gint)digit);
   code_terms (x, 1);
 }
 
-/* --- K super-blocks ---------------------------------------------------------------------------------------------------- */
+/* --- K super-blocks
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void
 explain_min_k (Block *x, guint d_at, guint sc, guint m)
@@ -173,12 +175,12 @@ explain_min_k (Block *x, guint d_at, guint sc, guint m)
   float d, dmin;
 
   d = term_f16 (x, "d", d_at);
-  term_int (x, "sc", (gint) sc);
+  term_int (x, "sc", (gint)sc);
   code_terms (x, 0);
   dmin = term_f16 (x, "dmin", d_at + 2);
-  term_int (x, "m", (gint) m);
-  x->scale = d * (float) sc;
-  x->offset = -(dmin * (float) m);
+  term_int (x, "m", (gint)m);
+  x->scale = d * (float)sc;
+  x->offset = -(dmin * (float)m);
 }
 
 static void
@@ -188,7 +190,7 @@ explain_k (Block *x, TmDtype dtype)
   const guint8 *p;
   guint s, sc, m;
 
-  switch ((gint) dtype)
+  switch ((gint)dtype)
     {
     case TM_DTYPE_Q2_K:
       piece (x, 16 + plane_byte, plane_bit, 2);
@@ -200,8 +202,8 @@ explain_k (Block *x, TmDtype dtype)
       p = x->b + 96;
       s = e >> 4;
       sc = (s < 8 ? p[s] & 15u : p[s - 8] >> 4) | (p[8 + (s & 3)] >> (2 * (s >> 2)) & 3u) << 4;
-      x->scale = term_f16 (x, "d", 108) * (float) ((gint) sc - 32);
-      term_int (x, "sc", (gint) sc);
+      x->scale = term_f16 (x, "d", 108) * (float)((gint)sc - 32);
+      term_int (x, "sc", (gint)sc);
       code_terms (x, 4);
       break;
     case TM_DTYPE_Q4_K:
@@ -219,14 +221,15 @@ explain_k (Block *x, TmDtype dtype)
     default:
       nibble (x, 64 * (e >> 7) + (e & 63), (e & 127) >= 64);
       piece (x, 128 + plane_byte, plane_bit, 2);
-      x->scale = term_f16 (x, "d", 208) * (float) (gint8) x->b[192 + (e >> 4)];
-      term_int (x, "sc", (gint8) x->b[192 + (e >> 4)]);
+      x->scale = term_f16 (x, "d", 208) * (float)(gint8)x->b[192 + (e >> 4)];
+      term_int (x, "sc", (gint8)x->b[192 + (e >> 4)]);
       code_terms (x, 32);
       break;
     }
 }
 
-/* --- four-bit code books ------------------------------------------------------------------------------------------------ */
+/* --- four-bit code books
+ * ------------------------------------------------------------------------------------------------ */
 
 static void
 explain_fp4 (Block *x, TmDtype dtype)
@@ -234,12 +237,12 @@ explain_fp4 (Block *x, TmDtype dtype)
   const guint e = x->e, s = e >> 5, in = e & 31;
   gint sc;
 
-  switch ((gint) dtype)
+  switch ((gint)dtype)
     {
     case TM_DTYPE_IQ4_XS:
       nibble (x, 8 + 16 * s + (in & 15), in >= 16);
       sc = (x->b[4 + (s >> 1)] >> (4 * (s & 1)) & 15) + 16 * (tm_load_u16 (x->b + 2) >> (2 * s) & 3);
-      x->scale = term_f16 (x, "d", 0) * (float) (sc - 32);
+      x->scale = term_f16 (x, "d", 0) * (float)(sc - 32);
       term_int (x, "sc", sc);
       book_terms (x, tm_kvalues_iq4nl);
       break;
@@ -260,15 +263,16 @@ explain_fp4 (Block *x, TmDtype dtype)
     }
 }
 
-/* --- grids ---------------------------------------------------------------------------------------------------------------- */
+/* --- grids
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static void
 grid_terms (Block *x, guint sc, gint magnitude, guint lane, gboolean negative)
 {
-  term_int (x, "sc", (gint) sc);
-  term_int (x, "index", (gint) x->raw);
+  term_int (x, "sc", (gint)sc);
+  term_int (x, "index", (gint)x->raw);
   term_int (x, "grid", magnitude);
-  term_int (x, "lane", (gint) lane);
+  term_int (x, "lane", (gint)lane);
   term_int (x, "sign", negative ? -1 : 1);
   x->level = negative ? -magnitude : magnitude;
   term_int (x, "level", x->level);
@@ -277,7 +281,7 @@ grid_terms (Block *x, guint sc, gint magnitude, guint lane, gboolean negative)
 static gboolean
 sign7 (guint code, guint lane)
 {
-  guint parity = (guint) __builtin_parity (code & 127);
+  guint parity = (guint)__builtin_parity (code & 127);
 
   return lane < 7 ? code >> lane & 1 : parity;
 }
@@ -290,34 +294,34 @@ explain_iq23 (Block *x, TmDtype dtype)
   const float d = term_f16 (x, "d", 0);
   guint sc, word;
 
-  switch ((gint) dtype)
+  switch ((gint)dtype)
     {
     case TM_DTYPE_IQ2_XXS:
       piece (x, 2 + 8 * g32 + (g8 & 3), 0, 8);
       word = tm_load_u32 (b + 2 + 8 * g32 + 4);
       sc = word >> 28;
-      x->scale = d * (0.5f + (float) sc) / 4;
+      x->scale = d * (0.5f + (float)sc) / 4;
       grid_terms (x, sc, tm_iq2xxs_grid[x->raw][lane8], lane8, sign7 (word >> (7 * (g8 & 3)), lane8));
       break;
     case TM_DTYPE_IQ2_XS:
       piece (x, 2 + 2 * g8, 0, 8);
       piece (x, 3 + 2 * g8, 0, 1);
       sc = b[66 + (e >> 5)] >> (4 * (e >> 4 & 1)) & 15;
-      x->scale = d * (0.5f + (float) sc) / 4;
+      x->scale = d * (0.5f + (float)sc) / 4;
       grid_terms (x, sc, tm_iq2xs_grid[x->raw][lane8], lane8, sign7 (b[3 + 2 * g8] >> 1, lane8));
       break;
     case TM_DTYPE_IQ2_S:
       piece (x, 2 + g8, 0, 8);
       piece (x, 66 + (g8 >> 2), 2 * (g8 & 3), 2);
       sc = b[74 + (e >> 5)] >> (4 * (e >> 4 & 1)) & 15;
-      x->scale = d * (0.5f + (float) sc) / 4;
+      x->scale = d * (0.5f + (float)sc) / 4;
       grid_terms (x, sc, tm_iq2s_grid[x->raw][lane8], lane8, b[34 + g8] >> lane8 & 1);
       break;
     case TM_DTYPE_IQ3_XXS:
       piece (x, 2 + g4, 0, 8);
       word = tm_load_u32 (b + 66 + 4 * g32);
       sc = word >> 28;
-      x->scale = d * (0.5f + (float) sc) / 2;
+      x->scale = d * (0.5f + (float)sc) / 2;
       grid_terms (x, sc, tm_iq3xxs_grid[x->raw][lane4], lane4, sign7 (word >> (7 * (g8 & 3)), lane8));
       break;
     case TM_DTYPE_IQ3_S:
@@ -325,7 +329,7 @@ explain_iq23 (Block *x, TmDtype dtype)
       piece (x, 2 + g4, 0, 8);
       piece (x, 66 + (g4 >> 3), g4 & 7, 1);
       sc = b[106 + (e >> 6)] >> (4 * (e >> 5 & 1)) & 15;
-      x->scale = d * (float) (1 + 2 * sc);
+      x->scale = d * (float)(1 + 2 * sc);
       grid_terms (x, sc, tm_iq3s_grid[x->raw][lane4], lane4, b[74 + g8] >> lane8 & 1);
       break;
     }
@@ -355,23 +359,24 @@ explain_iq1 (Block *x, TmDtype dtype)
       piece (x, g8, 0, 8);
       piece (x, 32 + (g8 >> 1), 4 * (g8 & 1), 3);
       for (guint k = 0; k < 4; k++)
-        bits |= (guint) (b[49 + 2 * k] >> 4) << (4 * k);
+        bits |= (guint)(b[49 + 2 * k] >> 4) << (4 * k);
       sc = tm_load_u16 (b + 48 + 2 * (e >> 6)) >> (3 * (e >> 4 & 3)) & 7u;
       negative = b[32 + (g8 >> 1)] >> (4 * (g8 & 1) + 3) & 1;
-      d = tm_half_to_float ((guint16) bits);
+      d = tm_half_to_float ((guint16)bits);
       tm_scalar_add_term_f32 (x->s, "d", d);
     }
-  x->scale = d * (float) (2 * sc + 1);
+  x->scale = d * (float)(2 * sc + 1);
   x->offset = negative ? -0.125f : 0.125f;
   x->level = tm_iq1s_grid[x->raw][lane];
-  term_int (x, "sc", (gint) sc);
-  term_int (x, "index", (gint) x->raw);
+  term_int (x, "sc", (gint)sc);
+  term_int (x, "index", (gint)x->raw);
   term_int (x, "grid", x->level);
-  term_int (x, "lane", (gint) lane);
+  term_int (x, "lane", (gint)lane);
   tm_scalar_add_term_f32 (x->s, "delta", x->offset);
 }
 
-/* --- all of it ------------------------------------------------------------------------------------------------------------ */
+/* --- all of it
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static void
 finish (Block *x, const TmBlockType *type, TmDtype dtype)
@@ -381,29 +386,29 @@ finish (Block *x, const TmBlockType *type, TmDtype dtype)
   float value;
 
   s->has_raw = TRUE;
-  s->raw = tm_dtype_get_info (dtype)->code_bits == 8 && type->zero_point == 0 ? (gint8) x->raw : (gint) x->raw;
+  s->raw = tm_dtype_get_info (dtype)->code_bits == 8 && type->zero_point == 0 ? (gint8)x->raw : (gint)x->raw;
   s->raw_bits = x->raw_bits;
   s->pattern[0] = x->raw;
   s->has_scale = TRUE;
-  s->scale = (double) x->scale;
+  s->scale = (double)x->scale;
   s->formula = type->formula;
   /* Exact in binary64: products of at most 24 and 8 bits; the sums of section 2 of ggml.md. */
   switch (type->form)
     {
     case TM_FORM_SL_PLUS_O:
-      value = x->scale * (float) x->level + x->offset;
-      exact = (double) x->scale * x->level + (double) x->offset;
+      value = x->scale * (float)x->level + x->offset;
+      exact = (double)x->scale * x->level + (double)x->offset;
       s->has_offset = TRUE;
-      s->offset = (double) x->offset;
+      s->offset = (double)x->offset;
       break;
     case TM_FORM_S_L_PLUS_O:
-      value = x->scale * ((float) x->level + x->offset);
-      exact = (double) x->scale * (x->level + (double) x->offset);
+      value = x->scale * ((float)x->level + x->offset);
+      exact = (double)x->scale * (x->level + (double)x->offset);
       break;
     case TM_FORM_SL:
     default:
-      value = x->scale * (float) x->level;
-      exact = (double) x->scale * x->level;
+      value = x->scale * (float)x->level;
+      exact = (double)x->scale * x->level;
       if (type->zero_point >= 0)
         {
           s->has_zero_point = TRUE;
@@ -413,7 +418,7 @@ finish (Block *x, const TmBlockType *type, TmDtype dtype)
     }
   s->value.kind = TM_NUMBER_F32;
   s->value.as.f32 = value;
-  if (!isnan (exact) && exact != (double) value)
+  if (!isnan (exact) && exact != (double)value)
     {
       s->has_exact = TRUE;
       s->exact = exact;
@@ -426,7 +431,7 @@ tm_block_explain (TmDtype dtype, const guint8 *block, guint element, TmSource *s
   const TmBlockType *type = tm_block_type_get (dtype);
   Block x = { .b = block, .e = element, .source = source, .base = base, .s = scalar };
 
-  switch ((gint) dtype)
+  switch ((gint)dtype)
     {
     case TM_DTYPE_TQ1_0:
       explain_tq1_0 (&x);

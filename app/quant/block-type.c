@@ -3,6 +3,7 @@
 
 #define FIELDS(T, ...) static const TmBlockField T##_fields[] = { __VA_ARGS__ }
 
+/* clang-format off */
 FIELDS (Q4_0, { "d", 0, 2, TM_FIELD_F16, "scale" }, { "qs", 2, 16, TM_FIELD_NIBBLES, "codes" });
 FIELDS (Q4_1, { "d", 0, 2, TM_FIELD_F16, "scale" }, { "m", 2, 2, TM_FIELD_F16, "offset" },
         { "qs", 4, 16, TM_FIELD_NIBBLES, "codes" });
@@ -66,12 +67,18 @@ FIELDS (IQ1_S, { "d", 0, 2, TM_FIELD_F16, "scale of the sub-scales" },
 FIELDS (IQ1_M, { "qs", 0, 32, TM_FIELD_U8, "low eight bits of the grid indices" },
         { "qh", 32, 16, TM_FIELD_NIBBLES, "high three bits of the grid indices, signs of delta" },
         { "scales", 48, 8, TM_FIELD_U16, "sub-scales, and the scale's bits in the top nibbles" });
+/* clang-format on */
 
-#define TYPE(T, group, zero, form_, known, text) \
-  [TM_DTYPE_##T] = { .granularity = (group), .zero_point = (zero), .form = TM_FORM_##form_, \
-                     .big_endian_known = (known), .formula = text, .field = T##_fields, \
+#define TYPE(T, group, zero, form_, known, text)                                                                       \
+  [TM_DTYPE_##T] = { .granularity = (group),                                                                           \
+                     .zero_point = (zero),                                                                             \
+                     .form = TM_FORM_##form_,                                                                          \
+                     .big_endian_known = (known),                                                                      \
+                     .formula = text,                                                                                  \
+                     .field = T##_fields,                                                                              \
                      .n_fields = G_N_ELEMENTS (T##_fields) }
 
+/* clang-format off */
 static const TmBlockType types[TM_N_DTYPES] = {
   TYPE (Q4_0, 32, 8, SL, TRUE, "d × (q − 8)"),
   TYPE (Q4_1, 32, 0, SL_PLUS_O, FALSE, "d × q + m"),
@@ -101,11 +108,12 @@ static const TmBlockType types[TM_N_DTYPES] = {
   TYPE (IQ1_S, 32, -1, S_L_PLUS_O, FALSE, "d × (2 × sc + 1) × (grid[index][lane] + delta)"),
   TYPE (IQ1_M, 16, -1, S_L_PLUS_O, FALSE, "d × (2 × sc + 1) × (grid[index][lane] + delta)"),
 };
+/* clang-format on */
 
 const TmBlockType *
 tm_block_type_get (TmDtype dtype)
 {
-  return (guint) dtype < TM_N_DTYPES && types[dtype].granularity ? &types[dtype] : NULL;
+  return (guint)dtype < TM_N_DTYPES && types[dtype].granularity ? &types[dtype] : NULL;
 }
 
 void

@@ -6,7 +6,7 @@
 typedef struct
 {
   guint16 granularity;
-  gint8 zero_point;       /* −1: a code book */
+  gint8 zero_point; /* −1: a code book */
   gboolean big_endian_known;
   TmBlockForm form;
   const char *formula;

@@ -9,12 +9,18 @@
 #define MAX_BLOCK_ELEMENTS 256
 #define MAX_BLOCK_BYTES 292
 
-typedef enum { PART_VALUE, PART_RAW, PART_SCALE, PART_OFFSET } Part;
+typedef enum
+{
+  PART_VALUE,
+  PART_RAW,
+  PART_SCALE,
+  PART_OFFSET
+} Part;
 
 typedef struct
 {
-  float companion_value;  /* one factor for the whole tensor */
-  float *companion;       /* or one an outermost index (expert) */
+  float companion_value; /* one factor for the whole tensor */
+  float *companion;      /* or one an outermost index (expert) */
   guint64 n_companions;
 } NvfpData;
 
@@ -52,8 +58,8 @@ decode (const TmTensor *tensor, Part part, guint64 first, gsize count, gpointer 
   while (count > 0)
     {
       guint64 block = first / elements, last = (first + count - 1) / elements;
-      gsize n_blocks = (gsize) MIN (last - block + 1, TM_READ_BYTES / bytes), done = 0;
-      gsize skip = (gsize) (first % elements);
+      gsize n_blocks = (gsize)MIN (last - block + 1, TM_READ_BYTES / bytes), done = 0;
+      gsize skip = (gsize)(first % elements);
 
       if (!tm_stored_read (tensor->values, block * bytes, n_blocks * bytes, packed, error))
         return FALSE;
@@ -88,7 +94,8 @@ decode (const TmTensor *tensor, Part part, guint64 first, gsize count, gpointer 
   return TRUE;
 }
 
-/* --- NVFP4's companion --------------------------------------------------------------------------------------------- */
+/* --- NVFP4's companion ---------------------------------------------------------------------------------------------
+ */
 
 static float
 companion_at (const TmTensor *tensor, guint64 flat)
@@ -115,7 +122,7 @@ multiply_companion (const TmTensor *tensor, guint64 first, gsize count, float *o
   each = data->companion ? MAX (tensor->n_elements / data->n_companions, 1) : G_MAXUINT64;
   while (count > 0)
     {
-      gsize n = (gsize) MIN ((guint64) count, each - first % each);
+      gsize n = (gsize)MIN ((guint64)count, each - first % each);
       float factor = companion_at (tensor, first);
 
       for (gsize i = 0; i < n; i++)
@@ -158,8 +165,8 @@ tm_codec_attach_nvfp4_companion (TmTensor *tensor, const TmStored *companion)
   data = g_new0 (NvfpData, 1);
   data->n_companions = n;
   data->companion = g_try_new (float, n);
-  if (data->companion == NULL || n > G_MAXSIZE / sizeof (float) ||
-      !tm_stored_read (companion, 0, (gsize) n * sizeof (float), data->companion, &error))
+  if (data->companion == NULL || n > G_MAXSIZE / sizeof (float)
+      || !tm_stored_read (companion, 0, (gsize)n * sizeof (float), data->companion, &error))
     {
       tensor->fault = g_strdup_printf ("its scale %s cannot be read: %s", companion->name,
                                        error ? error->message : "out of memory");
@@ -184,7 +191,8 @@ tm_codec_attach_nvfp4_companion (TmTensor *tensor, const TmStored *companion)
   tensor->codec_data = data;
 }
 
-/* --- The codec ------------------------------------------------------------------------------------------------------- */
+/* --- The codec -------------------------------------------------------------------------------------------------------
+ */
 
 static gboolean
 values (const TmTensor *tensor, guint64 first, gsize count, float *out, GError **error)
@@ -218,7 +226,7 @@ parameter (const TmTensor *tensor, TmQuantity quantity, guint64 first, gsize cou
 {
   if (quantity == TM_QUANTITY_ZERO_POINT)
     {
-      float zero_point = (float) tm_block_type_get (tensor->dtype)->zero_point;
+      float zero_point = (float)tm_block_type_get (tensor->dtype)->zero_point;
 
       for (gsize i = 0; i < count; i++)
         out[i] = zero_point;
@@ -243,7 +251,7 @@ explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error)
     return FALSE;
   if (tensor->values->big_endian)
     tm_block_swap_fields (tensor->dtype, packed, 1);
-  tm_block_explain (tensor->dtype, packed, (guint) (flat % info->block_elements), tensor->values->source,
+  tm_block_explain (tensor->dtype, packed, (guint)(flat % info->block_elements), tensor->values->source,
                     tensor->values->offset + block * info->block_bytes, scalar);
   if (tensor->dtype == TM_DTYPE_NVFP4)
     {
@@ -252,13 +260,13 @@ explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error)
       tm_scalar_add_term_f32 (scalar, "factor", factor);
       if (tensor->codec_data)
         {
-          double exact = (double) block_value * (double) factor;
+          double exact = (double)block_value * (double)factor;
 
           scalar->formula = "d × codebook[q] × factor";
-          scalar->scale = (double) ((float) scalar->scale * factor);
+          scalar->scale = (double)((float)scalar->scale * factor);
           scalar->value.as.f32 = block_value * factor;
           /* 8 significant bits times 24: exact in binary64 */
-          scalar->has_exact = exact == exact && exact != (double) scalar->value.as.f32;
+          scalar->has_exact = exact == exact && exact != (double)scalar->value.as.f32;
           scalar->exact = scalar->has_exact ? exact : 0;
         }
     }

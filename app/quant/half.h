@@ -77,7 +77,7 @@ tm_half_to_float (guint16 half)
 #ifdef __F16C__
   return _cvtsh_ss (half);
 #else
-  guint32 word = (guint32) half << 16;
+  guint32 word = (guint32)half << 16;
   guint32 twice = word + word;
   float normal = tm_float_from_bits ((twice >> 4) + (0xE0u << 23)) * 0x1p-112f;
   float subnormal = tm_float_from_bits ((twice >> 17) | (126u << 23)) - 0.5f;
@@ -96,14 +96,14 @@ tm_load_f16 (const guint8 *p)
 static inline float
 tm_bfloat_to_float (guint16 x)
 {
-  return tm_float_from_bits ((guint32) x << 16);
+  return tm_float_from_bits ((guint32)x << 16);
 }
 
 /* Half of an E8M0 scale: 2^(code − 128); codes 0 and 1 are binary32 subnormals; 255 is no NaN (ggml). */
 static inline float
 tm_e8m0_half_to_float (guint8 code)
 {
-  return tm_float_from_bits (code < 2 ? 0x00200000u << code : (guint32) (code - 1) << 23);
+  return tm_float_from_bits (code < 2 ? 0x00200000u << code : (guint32)(code - 1) << 23);
 }
 
 /* Half of an unsigned E4M3 scale. Bit 7 is ignored, except that 0x7F is 0 and 0xFF is not (ggml). */
@@ -115,6 +115,6 @@ tm_ue4m3_half_to_float (guint8 code)
   if (code == 0x7F)
     return 0;
   if (exponent == 0)
-    return (float) mantissa * 0x1p-10f;
+    return (float)mantissa * 0x1p-10f;
   return tm_float_from_bits ((exponent + 119) << 23 | mantissa << 20);
 }

@@ -1,16 +1,16 @@
 /* Four-bit code books: uneven integers and E2M1. Part of kernel.h. */
 
 /* qs begins at byte first, in n_runs runs of n bytes */
-#define NIBBLE_BOOK(T, book, first, n, n_runs) \
-  static inline void T##_levels (const guint8 *restrict b, gint8 *restrict level) \
-  { \
-    for (guint i = 0; i < (n_runs); i++) \
-      lookup_nibbles (book, b + (first) + (n) * i, n, level + 2 * (n) * i); \
-  } \
-  static inline void T##_codes (const guint8 *restrict b, guint16 *restrict out) \
-  { \
-    for (guint i = 0; i < (n_runs); i++) \
-      SPLIT_NIBBLES (b + (first) + (n) * i, n, out + 2 * (n) * i); \
+#define NIBBLE_BOOK(T, book, first, n, n_runs)                                                                         \
+  static inline void T##_levels (const guint8 *restrict b, gint8 *restrict level)                                      \
+  {                                                                                                                    \
+    for (guint i = 0; i < (n_runs); i++)                                                                               \
+      lookup_nibbles (book, b + (first) + (n)*i, n, level + 2 * (n)*i);                                                \
+  }                                                                                                                    \
+  static inline void T##_codes (const guint8 *restrict b, guint16 *restrict out)                                       \
+  {                                                                                                                    \
+    for (guint i = 0; i < (n_runs); i++)                                                                               \
+      SPLIT_NIBBLES (b + (first) + (n)*i, n, out + 2 * (n)*i);                                                         \
   }
 
 /* IQ4_NL, 18 bytes, 32 elements             value = d × codebook[q]
@@ -31,7 +31,7 @@ IQ4_XS_scale_code (const guint8 *b, guint s)
 {
   guint low = (b[4 + (s >> 1)] >> (4 * (s & 1))) & 15;
 
-  return low | ((guint) (tm_load_u16 (b + 2) >> (2 * s)) & 3) << 4;
+  return low | ((guint)(tm_load_u16 (b + 2) >> (2 * s)) & 3) << 4;
 }
 
 static inline void
@@ -40,7 +40,7 @@ IQ4_XS_scales (const guint8 *restrict b, float *restrict scale)
   float d = tm_load_f16 (b);
 
   for (guint s = 0; s < 8; s++)
-    scale[s] = d * (float) ((gint) IQ4_XS_scale_code (b, s) - 32);
+    scale[s] = d * (float)((gint)IQ4_XS_scale_code (b, s) - 32);
 }
 
 #define IQ4_NL_scales Q4_0_scales

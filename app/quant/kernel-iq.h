@@ -3,7 +3,8 @@
  * signs7(c): seven stored bits, the eighth makes the number of ones even. Bit j set: element j of the group is
  * negative. Levels of IQ2 and IQ3 are never 0, so a sign is a sign. */
 
-/* Eight magnitudes and eight signs: negation is inversion plus one, byte by byte; no magnitude is 0, so nothing carries. */
+/* Eight magnitudes and eight signs: negation is inversion plus one, byte by byte; no magnitude is 0, so nothing
+ * carries. */
 static inline void
 signed_8 (const guint8 *magnitudes, guint8 signs, gint8 *level)
 {
@@ -55,7 +56,7 @@ IQ2_XXS_scales (const guint8 *restrict b, float *restrict scale)
   float d = tm_load_f16 (b);
 
   for (guint g = 0; g < 8; g++)
-    scale[g] = d * (0.5f + (float) (b[2 + 8 * g + 7] >> 4)) * 0.25f;
+    scale[g] = d * (0.5f + (float)(b[2 + 8 * g + 7] >> 4)) * 0.25f;
 }
 
 /* IQ2_XS, 74 bytes                          value = d × (0.5 + sc) / 4 × sign × grid[index][lane]
@@ -87,7 +88,7 @@ nibble_scales_16 (const guint8 *b, const guint8 *scales, float *scale)
   float d = tm_load_f16 (b);
 
   for (guint s = 0; s < 16; s++)
-    scale[s] = d * (0.5f + (float) ((scales[s >> 1] >> (4 * (s & 1))) & 15)) * 0.25f;
+    scale[s] = d * (0.5f + (float)((scales[s >> 1] >> (4 * (s & 1))) & 15)) * 0.25f;
 }
 
 static inline void
@@ -120,7 +121,7 @@ static inline void
 IQ2_S_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint g = 0; g < 32; g++)
-    code[g] = (guint16) IQ2_S_index (b, g);
+    code[g] = (guint16)IQ2_S_index (b, g);
 }
 
 static inline void
@@ -164,7 +165,7 @@ IQ3_XXS_scales (const guint8 *restrict b, float *restrict scale)
   float d = tm_load_f16 (b);
 
   for (guint g = 0; g < 8; g++)
-    scale[g] = d * (0.5f + (float) (b[66 + 4 * g + 3] >> 4)) * 0.5f;
+    scale[g] = d * (0.5f + (float)(b[66 + 4 * g + 3] >> 4)) * 0.5f;
 }
 
 /* IQ3_S, 110 bytes                          value = d × (1 + 2 sc) × sign × grid[index][lane]
@@ -192,7 +193,7 @@ static inline void
 IQ3_S_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint g = 0; g < 64; g++)
-    code[g] = (guint16) IQ3_S_index (b, g);
+    code[g] = (guint16)IQ3_S_index (b, g);
 }
 
 static inline void
@@ -201,7 +202,7 @@ IQ3_S_scales (const guint8 *restrict b, float *restrict scale)
   float d = tm_load_f16 (b);
 
   for (guint s = 0; s < 8; s++)
-    scale[s] = d * (float) (1 + 2 * ((b[106 + (s >> 1)] >> (4 * (s & 1))) & 15));
+    scale[s] = d * (float)(1 + 2 * ((b[106 + (s >> 1)] >> (4 * (s & 1))) & 15));
 }
 
 /* IQ1_S, 50 bytes                           value = d × (2 sc + 1) × (grid[index][lane] + delta)
@@ -213,7 +214,7 @@ IQ3_S_scales (const guint8 *restrict b, float *restrict scale)
 static inline guint
 IQ1_S_index (const guint8 *b, guint g)
 {
-  return b[2 + g] | ((guint) (tm_load_u16 (b + 34 + 2 * (g >> 2)) >> (3 * (g & 3))) & 7) << 8;
+  return b[2 + g] | ((guint)(tm_load_u16 (b + 34 + 2 * (g >> 2)) >> (3 * (g & 3))) & 7) << 8;
 }
 
 static inline void
@@ -227,7 +228,7 @@ static inline void
 IQ1_S_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint g = 0; g < 32; g++)
-    code[g] = (guint16) IQ1_S_index (b, g);
+    code[g] = (guint16)IQ1_S_index (b, g);
 }
 
 static inline void
@@ -236,7 +237,7 @@ IQ1_S_scales (const guint8 *restrict b, float *restrict scale)
   float d = tm_load_f16 (b);
 
   for (guint g = 0; g < 8; g++)
-    scale[g] = d * (float) (2 * ((b[34 + 2 * g + 1] >> 4) & 7) + 1);
+    scale[g] = d * (float)(2 * ((b[34 + 2 * g + 1] >> 4) & 7) + 1);
 }
 
 static inline void
@@ -249,7 +250,8 @@ IQ1_S_offsets (const guint8 *restrict b, float *restrict offset)
 /* IQ1_M, 56 bytes                           value = d × (2 sc + 1) × (grid[index][lane] + delta)
  *   0   qs[32], bits 0-7 of the index, one per 8 elements
  *   32  qh[16], one nibble per 8 elements (low first): bits 0-2 = bits 8-10 of the index, bit 3 set: delta = -1/8
- *   48  u16 w[4]: fp16 d has its bits 4k … 4k+3 in bits 12-15 of w[k]; sub-block s = e>>4: sc = bits 3(s&3) … +2 of w[s>>2] */
+ *   48  u16 w[4]: fp16 d has its bits 4k … 4k+3 in bits 12-15 of w[k]; sub-block s = e>>4: sc = bits 3(s&3) … +2 of
+ * w[s>>2] */
 #define IQ1_M_BYTES 56
 static inline guint
 IQ1_M_high (const guint8 *b, guint g)
@@ -269,14 +271,14 @@ IQ1_M_d (const guint8 *b)
   guint bits = 0;
 
   for (guint k = 0; k < 4; k++)
-    bits |= (guint) (b[48 + 2 * k + 1] >> 4) << (4 * k);
-  return tm_half_to_float ((guint16) bits);
+    bits |= (guint)(b[48 + 2 * k + 1] >> 4) << (4 * k);
+  return tm_half_to_float ((guint16)bits);
 }
 
 static inline guint
 IQ1_M_scale_code (const guint8 *b, guint s)
 {
-  return (guint) (tm_load_u16 (b + 48 + 2 * (s >> 2)) >> (3 * (s & 3))) & 7;
+  return (guint)(tm_load_u16 (b + 48 + 2 * (s >> 2)) >> (3 * (s & 3))) & 7;
 }
 
 static inline void
@@ -290,7 +292,7 @@ static inline void
 IQ1_M_codes (const guint8 *restrict b, guint16 *restrict code)
 {
   for (guint g = 0; g < 32; g++)
-    code[g] = (guint16) IQ1_M_index (b, g);
+    code[g] = (guint16)IQ1_M_index (b, g);
 }
 
 static inline void
@@ -299,7 +301,7 @@ IQ1_M_scales (const guint8 *restrict b, float *restrict scale)
   float d = IQ1_M_d (b);
 
   for (guint s = 0; s < 16; s++)
-    scale[s] = d * (float) (2 * IQ1_M_scale_code (b, s) + 1);
+    scale[s] = d * (float)(2 * IQ1_M_scale_code (b, s) + 1);
 }
 
 static inline void

@@ -14,7 +14,7 @@ Q2_K_levels (const guint8 *restrict b, gint8 *restrict level)
   for (guint half = 0; half < 2; half++)
     for (guint plane = 0; plane < 4; plane++)
       for (guint j = 0; j < 32; j++)
-        level[128 * half + 32 * plane + j] = (gint8) ((b[16 + 32 * half + j] >> (2 * plane)) & 3);
+        level[128 * half + 32 * plane + j] = (gint8)((b[16 + 32 * half + j] >> (2 * plane)) & 3);
 }
 
 static inline void
@@ -26,7 +26,7 @@ Q2_K_nibbles (const guint8 *restrict b, guint shift, float factor, float *restri
 
       memcpy (&x, b + s, 8);
       x = x >> shift & 0x0F0F0F0F0F0F0F0Fu;
-      EIGHT_STORE (out + s, EIGHT_MULTIPLY (EIGHT (factor), EIGHT_LEVELS ((const gint8 *) &x)));
+      EIGHT_STORE (out + s, EIGHT_MULTIPLY (EIGHT (factor), EIGHT_LEVELS ((const gint8 *)&x)));
     }
 }
 
@@ -58,11 +58,12 @@ Q3_K_levels (const guint8 *restrict b, gint8 *restrict level)
         {
           guint low = (b[32 + 32 * half + j] >> (2 * plane)) & 3, high = (b[j] >> (4 * half + plane)) & 1;
 
-          level[128 * half + 32 * plane + j] = (gint8) ((low | high << 2) - 4);
+          level[128 * half + 32 * plane + j] = (gint8)((low | high << 2) - 4);
         }
 }
 
-/* Four codes a word: low nibbles from the first eight bytes, high bits from the last four, then 32 less in every byte. */
+/* Four codes a word: low nibbles from the first eight bytes, high bits from the last four, then 32 less in every byte.
+ */
 static inline void
 Q3_K_scales (const guint8 *restrict b, float *restrict scale)
 {
@@ -76,15 +77,15 @@ Q3_K_scales (const guint8 *restrict b, float *restrict scale)
       code[i] = GUINT32_TO_LE (((x | 0x80808080u) - 0x20202020u) ^ 0x80808080u);
     }
   for (guint s = 0; s < 16; s += 8)
-    EIGHT_STORE (scale + s, EIGHT_MULTIPLY (d, EIGHT_LEVELS ((const gint8 *) code + s)));
+    EIGHT_STORE (scale + s, EIGHT_MULTIPLY (d, EIGHT_LEVELS ((const gint8 *)code + s)));
 }
 
 /* Q4_K, 144 bytes                           value = d × sc × q − dmin × m
  *   0   fp16 d    2  fp16 dmin
  *   4   scales[12]: eight 6-bit scale codes sc and eight 6-bit min codes m. Sub-block s = e>>5:
  *         s < 4: sc = bits 0-5 of byte s, m = bits 0-5 of byte s+4
- *         else:  sc = low nibble of byte s+4 and bits 6-7 of byte s-4, m = high nibble of byte s+4 and bits 6-7 of byte s
- *   16  qs[128], nibble planes */
+ *         else:  sc = low nibble of byte s+4 and bits 6-7 of byte s-4, m = high nibble of byte s+4 and bits 6-7 of byte
+ * s 16  qs[128], nibble planes */
 #define Q4_K_BYTES 144
 static inline void
 Q4_K_levels (const guint8 *restrict b, gint8 *restrict level)
@@ -98,10 +99,10 @@ static inline void
 Q4_K_scales (const guint8 *restrict b, float *restrict scale)
 {
   guint32 first = tm_load_u32 (b + 4), last = tm_load_u32 (b + 12);
-  guint32 code[2] = { GUINT32_TO_LE (first & 0x3F3F3F3Fu),
-                      GUINT32_TO_LE ((last & 0x0F0F0F0Fu) | (first >> 6 & 0x03030303u) << 4) };
+  guint32 code[2]
+      = { GUINT32_TO_LE (first & 0x3F3F3F3Fu), GUINT32_TO_LE ((last & 0x0F0F0F0Fu) | (first >> 6 & 0x03030303u) << 4) };
 
-  EIGHT_STORE (scale, EIGHT_MULTIPLY (EIGHT (tm_load_f16 (b)), EIGHT_LEVELS ((const gint8 *) code)));
+  EIGHT_STORE (scale, EIGHT_MULTIPLY (EIGHT (tm_load_f16 (b)), EIGHT_LEVELS ((const gint8 *)code)));
 }
 
 /* −(dmin × m), which is (−dmin) × m to the sign of zero. */
@@ -112,7 +113,7 @@ Q4_K_offsets (const guint8 *restrict b, float *restrict offset)
   guint32 code[2] = { GUINT32_TO_LE (first & 0x3F3F3F3Fu),
                       GUINT32_TO_LE ((last >> 4 & 0x0F0F0F0Fu) | (first >> 6 & 0x03030303u) << 4) };
 
-  EIGHT_STORE (offset, EIGHT_MULTIPLY (EIGHT (-tm_load_f16 (b + 2)), EIGHT_LEVELS ((const gint8 *) code)));
+  EIGHT_STORE (offset, EIGHT_MULTIPLY (EIGHT (-tm_load_f16 (b + 2)), EIGHT_LEVELS ((const gint8 *)code)));
 }
 
 /* Q5_K, 176 bytes                           value = d × sc × q − dmin × m
@@ -128,8 +129,8 @@ Q5_K_levels (const guint8 *restrict b, gint8 *restrict level)
       {
         guint q = b[48 + 32 * run + j], high = b[16 + j] >> (2 * run);
 
-        level[64 * run + j] = (gint8) ((q & 15) | (high & 1) << 4);
-        level[64 * run + 32 + j] = (gint8) (q >> 4 | (high & 2) << 3);
+        level[64 * run + j] = (gint8)((q & 15) | (high & 1) << 4);
+        level[64 * run + 32 + j] = (gint8)(q >> 4 | (high & 2) << 3);
       }
 }
 
@@ -152,10 +153,10 @@ Q6_K_levels (const guint8 *restrict b, gint8 *restrict level)
 
       for (guint j = 0; j < 32; j++)
         {
-          out[j] = (gint8) (((ql[j] & 15) | (qh[j] & 3) << 4) - 32);
-          out[32 + j] = (gint8) (((ql[32 + j] & 15) | (qh[j] >> 2 & 3) << 4) - 32);
-          out[64 + j] = (gint8) ((ql[j] >> 4 | (qh[j] >> 4 & 3) << 4) - 32);
-          out[96 + j] = (gint8) ((ql[32 + j] >> 4 | (qh[j] >> 6) << 4) - 32);
+          out[j] = (gint8)(((ql[j] & 15) | (qh[j] & 3) << 4) - 32);
+          out[32 + j] = (gint8)(((ql[32 + j] & 15) | (qh[j] >> 2 & 3) << 4) - 32);
+          out[64 + j] = (gint8)((ql[j] >> 4 | (qh[j] >> 4 & 3) << 4) - 32);
+          out[96 + j] = (gint8)((ql[32 + j] >> 4 | (qh[j] >> 6) << 4) - 32);
         }
     }
 }
@@ -166,5 +167,5 @@ Q6_K_scales (const guint8 *restrict b, float *restrict scale)
   const Eight d = EIGHT (tm_load_f16 (b + 208));
 
   for (guint s = 0; s < 16; s += 8)
-    EIGHT_STORE (scale + s, EIGHT_MULTIPLY (d, EIGHT_LEVELS ((const gint8 *) b + 192 + s)));
+    EIGHT_STORE (scale + s, EIGHT_MULTIPLY (d, EIGHT_LEVELS ((const gint8 *)b + 192 + s)));
 }

@@ -7,7 +7,7 @@ f16_row (const guint8 *restrict packed, gsize n, float *restrict out)
 
 #ifdef __F16C__
   for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps (out + i, _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *) (gconstpointer) (packed + 2 * i))));
+    _mm256_storeu_ps (out + i, _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *)(gconstpointer)(packed + 2 * i))));
 #endif
   for (; i < n; i++)
     out[i] = tm_half_to_float (tm_load_u16 (packed + 2 * i));
@@ -22,28 +22,28 @@ bf16_row (const guint8 *restrict packed, gsize n, float *restrict out)
   for (; i + 16 <= n; i += 16)
     for (gsize j = i; j < i + 16; j += 8)
       {
-        __m128i x = _mm_loadu_si128 ((const __m128i *) (gconstpointer) (packed + 2 * j));
+        __m128i x = _mm_loadu_si128 ((const __m128i *)(gconstpointer)(packed + 2 * j));
 
-        _mm256_storeu_si256 ((__m256i *) (gpointer) (out + j), _mm256_slli_epi32 (_mm256_cvtepu16_epi32 (x), 16));
+        _mm256_storeu_si256 ((__m256i *)(gpointer)(out + j), _mm256_slli_epi32 (_mm256_cvtepu16_epi32 (x), 16));
       }
 #elif defined TM_SSE2
   for (; i + 8 <= n; i += 8)
     {
-      __m128i x = _mm_loadu_si128 ((const __m128i *) (gconstpointer) (packed + 2 * i)), zero = _mm_setzero_si128 ();
+      __m128i x = _mm_loadu_si128 ((const __m128i *)(gconstpointer)(packed + 2 * i)), zero = _mm_setzero_si128 ();
 
-      _mm_storeu_si128 ((__m128i *) (gpointer) (out + i), _mm_unpacklo_epi16 (zero, x));
-      _mm_storeu_si128 ((__m128i *) (gpointer) (out + i + 4), _mm_unpackhi_epi16 (zero, x));
+      _mm_storeu_si128 ((__m128i *)(gpointer)(out + i), _mm_unpacklo_epi16 (zero, x));
+      _mm_storeu_si128 ((__m128i *)(gpointer)(out + i + 4), _mm_unpackhi_epi16 (zero, x));
     }
 #endif
   for (; i < n; i++)
     out[i] = tm_bfloat_to_float (tm_load_u16 (packed + 2 * i));
 }
 
-#define NUMBER_ROW(name, type, load) \
-  static void name (const guint8 *restrict packed, gsize n, float *restrict out) \
-  { \
-    for (gsize i = 0; i < n; i++) \
-      out[i] = (float) (type) load (packed + i * sizeof (type)); \
+#define NUMBER_ROW(name, type, load)                                                                                   \
+  static void name (const guint8 *restrict packed, gsize n, float *restrict out)                                       \
+  {                                                                                                                    \
+    for (gsize i = 0; i < n; i++)                                                                                      \
+      out[i] = (float)(type)load (packed + i * sizeof (type));                                                         \
   }
 
 #define LOAD_BYTE(p) (*(p))
@@ -88,5 +88,5 @@ static void
 c128_row (const guint8 *restrict packed, gsize n, float *restrict out)
 {
   for (gsize i = 0; i < n; i++)
-    out[i] = (float) LOAD_F64 (packed + 16 * i);
+    out[i] = (float)LOAD_F64 (packed + 16 * i);
 }

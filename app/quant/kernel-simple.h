@@ -9,8 +9,8 @@ Q4_0_levels (const guint8 *restrict b, gint8 *restrict level)
 {
   for (guint j = 0; j < 16; j++)
     {
-      level[j] = (gint8) ((b[2 + j] & 15) - 8);
-      level[16 + j] = (gint8) ((b[2 + j] >> 4) - 8);
+      level[j] = (gint8)((b[2 + j] & 15) - 8);
+      level[16 + j] = (gint8)((b[2 + j] >> 4) - 8);
     }
 }
 
@@ -124,7 +124,7 @@ Q1_0_levels (const guint8 *restrict b, gint8 *restrict level)
   for (guint i = 0; i < 16; i++)
     {
       /* 1 where the bit is set, else all bits: −1 */
-      guint64 x = expand_bits (b[2 + i]) | expand_bits ((guint8) ~b[2 + i]) * 0xFF;
+      guint64 x = expand_bits (b[2 + i]) | expand_bits ((guint8)~b[2 + i]) * 0xFF;
 
       memcpy (level + 8 * i, &x, 8);
     }
@@ -166,9 +166,9 @@ Q2_0_levels (const guint8 *restrict b, gint8 *restrict level)
 static inline gint8
 trit (guint8 byte, guint power)
 {
-  guint8 fraction = (guint8) (byte * power);
+  guint8 fraction = (guint8)(byte * power);
 
-  return (gint8) ((((guint16) fraction * 3) >> 8) - 1);
+  return (gint8)((((guint16)fraction * 3) >> 8) - 1);
 }
 
 static inline void
@@ -203,7 +203,7 @@ TQ2_0_levels (const guint8 *restrict b, gint8 *restrict level)
   for (guint half = 0; half < 2; half++)
     for (guint plane = 0; plane < 4; plane++)
       for (guint j = 0; j < 32; j++)
-        level[128 * half + 32 * plane + j] = (gint8) (((b[32 * half + j] >> (2 * plane)) & 3) - 1);
+        level[128 * half + 32 * plane + j] = (gint8)(((b[32 * half + j] >> (2 * plane)) & 3) - 1);
 }
 
 static inline void

@@ -21,8 +21,8 @@ tm_kernels_get (void)
   static gsize chosen;
 
   if (g_once_init_enter (&chosen))
-    g_once_init_leave (&chosen, (gsize) (processor_has_avx2 () ? &tm_kernels_avx2 : &tm_kernels_portable));
-  return (const TmKernels *) chosen;
+    g_once_init_leave (&chosen, (gsize)(processor_has_avx2 () ? &tm_kernels_avx2 : &tm_kernels_portable));
+  return (const TmKernels *)chosen;
 #else
   return &tm_kernels_portable;
 #endif

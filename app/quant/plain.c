@@ -9,9 +9,16 @@
 #include "quant/kernels.h"
 #include "quant/quant-private.h"
 
-/* --- Small floats through tables ------------------------------------------------------------------------------------- */
+/* --- Small floats through tables -------------------------------------------------------------------------------------
+ */
 
-typedef enum { SPECIAL_NONE, SPECIAL_IEEE, SPECIAL_FN, SPECIAL_FNUZ } Special;
+typedef enum
+{
+  SPECIAL_NONE,
+  SPECIAL_IEEE,
+  SPECIAL_FN,
+  SPECIAL_FNUZ
+} Special;
 
 typedef struct
 {
@@ -20,12 +27,23 @@ typedef struct
   Special special; /* how NaN and infinities are coded */
 } SmallFloat;
 
-enum { TABLE_E4M3, TABLE_E4M3FNUZ, TABLE_E5M2, TABLE_E5M2FNUZ, TABLE_E2M3, TABLE_E3M2, TABLE_E2M1, TABLE_E8M0, N_TABLES };
+enum
+{
+  TABLE_E4M3,
+  TABLE_E4M3FNUZ,
+  TABLE_E5M2,
+  TABLE_E5M2FNUZ,
+  TABLE_E2M3,
+  TABLE_E3M2,
+  TABLE_E2M1,
+  TABLE_E8M0,
+  N_TABLES
+};
 
 static const SmallFloat small_floats[TABLE_E8M0] = {
-  [TABLE_E4M3] = { 4, 3, 7, SPECIAL_FN },       [TABLE_E4M3FNUZ] = { 4, 3, 8, SPECIAL_FNUZ },
-  [TABLE_E5M2] = { 5, 2, 15, SPECIAL_IEEE },    [TABLE_E5M2FNUZ] = { 5, 2, 16, SPECIAL_FNUZ },
-  [TABLE_E2M3] = { 2, 3, 1, SPECIAL_NONE },     [TABLE_E3M2] = { 3, 2, 3, SPECIAL_NONE },
+  [TABLE_E4M3] = { 4, 3, 7, SPECIAL_FN },    [TABLE_E4M3FNUZ] = { 4, 3, 8, SPECIAL_FNUZ },
+  [TABLE_E5M2] = { 5, 2, 15, SPECIAL_IEEE }, [TABLE_E5M2FNUZ] = { 5, 2, 16, SPECIAL_FNUZ },
+  [TABLE_E2M3] = { 2, 3, 1, SPECIAL_NONE },  [TABLE_E3M2] = { 3, 2, 3, SPECIAL_NONE },
   [TABLE_E2M1] = { 2, 1, 1, SPECIAL_NONE },
 };
 
@@ -44,9 +62,9 @@ small_float_decode (const SmallFloat *f, guint code)
   if (f->special == SPECIAL_IEEE && exponent == top)
     x = mantissa ? NAN : INFINITY;
   else if (exponent == 0)
-    x = ldexpf ((float) mantissa, 1 - f->bias - (gint) f->mantissa_bits);
+    x = ldexpf ((float)mantissa, 1 - f->bias - (gint)f->mantissa_bits);
   else
-    x = ldexpf ((float) (mantissa | 1u << f->mantissa_bits), (gint) exponent - f->bias - (gint) f->mantissa_bits);
+    x = ldexpf ((float)(mantissa | 1u << f->mantissa_bits), (gint)exponent - f->bias - (gint)f->mantissa_bits);
   return sign ? -x : x;
 }
 
@@ -66,13 +84,13 @@ static const float (*small_float_tables (void))[256]
       tables[TABLE_E8M0][255] = NAN;
       g_once_init_leave (&ready, 1);
     }
-  return (const float (*)[256]) tables;
+  return (const float (*)[256])tables;
 }
 
 static const float *
 small_float_table (TmDtype dtype)
 {
-  switch ((gint) dtype)
+  switch ((gint)dtype)
     {
     case TM_DTYPE_F8_E4M3:
       return small_float_tables ()[TABLE_E4M3];
@@ -95,14 +113,15 @@ small_float_table (TmDtype dtype)
     }
 }
 
-/* --- Rows ---------------------------------------------------------------------------------------------------------------- */
+/* --- Rows
+ * ---------------------------------------------------------------------------------------------------------------- */
 
-#define TABLE_ROW(name, index) \
-  static void name (const guint8 *packed, gsize n, float *out) \
-  { \
-    const float *table = small_float_tables ()[index]; \
-    for (gsize i = 0; i < n; i++) \
-      out[i] = table[packed[i]]; \
+#define TABLE_ROW(name, index)                                                                                         \
+  static void name (const guint8 *packed, gsize n, float *out)                                                         \
+  {                                                                                                                    \
+    const float *table = small_float_tables ()[index];                                                                 \
+    for (gsize i = 0; i < n; i++)                                                                                      \
+      out[i] = table[packed[i]];                                                                                       \
   }
 
 TABLE_ROW (e4m3_row, TABLE_E4M3)
@@ -114,7 +133,7 @@ TABLE_ROW (e8m0_row, TABLE_E8M0)
 static TmRowKernel
 row_kernel (TmDtype dtype, const TmKernels *kernels)
 {
-  switch ((gint) dtype)
+  switch ((gint)dtype)
     {
     case TM_DTYPE_F8_E4M3:
       return e4m3_row;
@@ -127,7 +146,7 @@ row_kernel (TmDtype dtype, const TmKernels *kernels)
     case TM_DTYPE_F8_E8M0:
       return e8m0_row;
     default:
-      return (guint) dtype < TM_N_DTYPES ? kernels->row[dtype] : NULL;
+      return (guint)dtype < TM_N_DTYPES ? kernels->row[dtype] : NULL;
     }
 }
 
@@ -143,7 +162,8 @@ tm_row_kernel_get_portable (TmDtype dtype)
   return row_kernel (dtype, &tm_kernels_portable);
 }
 
-/* --- Packed bytes ---------------------------------------------------------------------------------------------------------- */
+/* --- Packed bytes
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static gboolean
 is_complex (TmDtype dtype)
@@ -188,10 +208,10 @@ read_elements (const TmTensor *tensor, guint64 first, gsize count, guint8 *packe
   guint64 from = first / 8 * bits + first % 8 * bits / 8;
   guint64 end = first + count, to = end / 8 * bits + (end % 8 * bits + 7) / 8;
 
-  if (!tm_stored_read (tensor->values, from, (gsize) (to - from), packed, error))
+  if (!tm_stored_read (tensor->values, from, (gsize)(to - from), packed, error))
     return FALSE;
   if (tensor->values->big_endian)
-    swap_bytes (packed, (gsize) (to - from), swap_unit (tensor->dtype));
+    swap_bytes (packed, (gsize)(to - from), swap_unit (tensor->dtype));
   return TRUE;
 }
 
@@ -199,11 +219,11 @@ read_elements (const TmTensor *tensor, guint64 first, gsize count, guint8 *packe
 static guint
 small_code (const guint8 *packed, guint64 first, gsize k, guint bits)
 {
-  guint64 bit = first % 8 * bits % 8 + (guint64) k * bits;
-  guint shift = (guint) (bit & 7), x = packed[bit >> 3];
+  guint64 bit = first % 8 * bits % 8 + (guint64)k * bits;
+  guint shift = (guint)(bit & 7), x = packed[bit >> 3];
 
   if (shift + bits > 8)
-    x |= (guint) packed[(bit >> 3) + 1] << 8;
+    x |= (guint)packed[(bit >> 3) + 1] << 8;
   return x >> shift & ((1u << bits) - 1);
 }
 
@@ -212,10 +232,11 @@ sign_extend (guint code, guint bits)
 {
   guint sign = 1u << (bits - 1);
 
-  return (gint) (code ^ sign) - (gint) sign;
+  return (gint)(code ^ sign) - (gint)sign;
 }
 
-/* --- The codec ---------------------------------------------------------------------------------------------------------------- */
+/* --- The codec
+ * ---------------------------------------------------------------------------------------------------------------- */
 
 static gsize
 elements_a_read (TmDtype dtype)
@@ -238,7 +259,7 @@ unpack_values (const TmTensor *tensor, guint64 first, gsize n, const guint8 *pac
       {
         guint code = small_code (packed, first, i, bits);
 
-        out[i] = table ? table[code] : (float) (is_signed (tensor->dtype) ? sign_extend (code, bits) : (gint) code);
+        out[i] = table ? table[code] : (float)(is_signed (tensor->dtype) ? sign_extend (code, bits) : (gint)code);
       }
 }
 
@@ -259,9 +280,9 @@ values (const TmTensor *tensor, guint64 first, gsize count, float *out, GError *
 
   if (tensor->dtype == TM_DTYPE_F32)
     {
-      if (!read_elements (tensor, first, count, (guint8 *) out, error))
+      if (!read_elements (tensor, first, count, (guint8 *)out, error))
         return FALSE;
-      to_host (TM_DTYPE_F32, (guint8 *) out, count * sizeof *out);
+      to_host (TM_DTYPE_F32, (guint8 *)out, count * sizeof *out);
       return TRUE;
     }
   while (count > 0)
@@ -303,7 +324,7 @@ native (const TmTensor *tensor, guint64 first, gsize count, gpointer out, GError
         {
           guint code = small_code (packed, first, i, info->bits);
 
-          to[i] = (guint8) (is_signed (tensor->dtype) ? sign_extend (code, info->bits) : (gint) code);
+          to[i] = (guint8)(is_signed (tensor->dtype) ? sign_extend (code, info->bits) : (gint)code);
         }
       to += n;
       first += n;
@@ -324,7 +345,7 @@ add_locations (const TmTensor *tensor, guint64 flat, TmScalar *scalar)
   if (info->bits < 8)
     {
       guint64 at = flat / 8 * info->bits + flat % 8 * info->bits / 8;
-      guint bit = (guint) (flat % 8 * info->bits % 8), low = MIN (info->bits, 8 - bit);
+      guint bit = (guint)(flat % 8 * info->bits % 8), low = MIN (info->bits, 8 - bit);
 
       tm_scalar_add_location (scalar, stored->source, stored->offset + at, bit, low);
       if (low < info->bits)
@@ -361,7 +382,7 @@ explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error)
   scalar->pattern[0] = low;
   scalar->pattern[1] = bits > 64 ? tm_load_u64 (packed + 8) : 0;
   add_locations (tensor, flat, scalar);
-  switch ((gint) dtype)
+  switch ((gint)dtype)
     {
     case TM_DTYPE_F64:
       value->kind = TM_NUMBER_F64;
@@ -370,12 +391,12 @@ explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error)
     case TM_DTYPE_BOOL:
       value->kind = TM_NUMBER_BOOL;
       value->as.b = low != 0;
-      value->stored_bool = (guint8) low;
+      value->stored_bool = (guint8)low;
       break;
     case TM_DTYPE_C64:
       value->kind = TM_NUMBER_COMPLEX;
-      value->as.c.re = (double) tm_load_f32 (packed);
-      value->as.c.im = (double) tm_load_f32 (packed + 4);
+      value->as.c.re = (double)tm_load_f32 (packed);
+      value->as.c.im = (double)tm_load_f32 (packed + 4);
       break;
     case TM_DTYPE_C128:
       value->kind = TM_NUMBER_COMPLEX128;
@@ -386,7 +407,7 @@ explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error)
       if (is_signed (dtype))
         {
           value->kind = TM_NUMBER_I64;
-          value->as.i64 = bits == 64 ? (gint64) low : (gint64) (low << (64 - bits)) >> (64 - bits);
+          value->as.i64 = bits == 64 ? (gint64)low : (gint64)(low << (64 - bits)) >> (64 - bits);
         }
       else if (dtype >= TM_DTYPE_U64 && dtype <= TM_DTYPE_U2)
         {

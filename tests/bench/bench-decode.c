@@ -10,11 +10,16 @@
 
 #define CACHE_ELEMENTS 32768u
 
-typedef struct { const char *dtype; double cache, memory; } Target;
+typedef struct
+{
+  const char *dtype;
+  double cache, memory;
+} Target;
 
 static const Target targets[] = {
-  { "Q4_0", 0.18, 0.79 }, { "Q8_0", 0.63, 1.63 }, { "Q4_K", 0.48, 1.61 },    { "Q5_K", 0.36, 1.49 }, { "Q6_K", 0.07, 0.33 },
-  { "IQ4_XS", 0.07, 0.35 }, { "IQ2_XXS", 0.11, 0.53 }, { "F16", 0.07, 0.38 }, { "BF16", 1.01, 1.60 },
+  { "Q4_0", 0.18, 0.79 },    { "Q8_0", 0.63, 1.63 }, { "Q4_K", 0.48, 1.61 },
+  { "Q5_K", 0.36, 1.49 },    { "Q6_K", 0.07, 0.33 }, { "IQ4_XS", 0.07, 0.35 },
+  { "IQ2_XXS", 0.11, 0.53 }, { "F16", 0.07, 0.38 },  { "BF16", 1.01, 1.60 },
 };
 
 typedef void (*Decode) (const guint8 *packed, gsize n, float *out);
@@ -34,9 +39,9 @@ time_once (Decode decode, const guint8 *packed, gsize n, float *out, gsize loops
   for (gsize i = 0; i < loops; i++)
     {
       decode (packed, n, out);
-      __asm__ volatile ("" : : "r" (out) : "memory");
+      __asm__ volatile("" : : "r"(out) : "memory");
     }
-  return (double) (g_get_monotonic_time () - start) / 1e6 / (double) loops;
+  return (double)(g_get_monotonic_time () - start) / 1e6 / (double)loops;
 }
 
 /* Best times of a decode and of a copy of as many floats, taken in turn: other work on the machine meets both. */
@@ -44,7 +49,7 @@ static double
 measure (Decode decode, const guint8 *packed, gsize n, const guint8 *floats, float *out, gsize elements, double *copy)
 {
   double best = 1e9;
-  gsize loops = MAX (1, (gsize) 2 * 1024 * 1024 / elements);
+  gsize loops = MAX (1, (gsize)2 * 1024 * 1024 / elements);
   guint repeats = loops > 1 ? 40 : 4;
 
   *copy = 1e9;
@@ -66,7 +71,7 @@ fill (guint8 *packed, gsize n)
   for (gsize i = 0; i < n; i++)
     {
       x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-      packed[i] = ((guint8) (x >> 32) & 0x1F) | 0x20;
+      packed[i] = ((guint8)(x >> 32) & 0x1F) | 0x20;
     }
 }
 
@@ -83,7 +88,7 @@ main (int argc, char **argv)
     if (g_str_equal (argv[i], "--portable"))
       portable = TRUE;
     else if (g_str_equal (argv[i], "--memory") && i + 1 < argc)
-      memory = (gsize) g_ascii_strtoull (argv[++i], NULL, 10) / 256 * 256;
+      memory = (gsize)g_ascii_strtoull (argv[++i], NULL, 10) / 256 * 256;
     else
       g_ptr_array_add (only, argv[i]);
   out = g_malloc (MAX (memory, CACHE_ELEMENTS) * sizeof *out);
@@ -93,10 +98,10 @@ main (int argc, char **argv)
   g_print ("%-12s %10s %10s %8s %10s %8s\n", "type", "cache Ge/s", "x memcpy", "target", "memory x", "target");
   for (guint i = 0; i < TM_N_DTYPES; i++)
     {
-      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype) i);
-      const TmBlockCodec *codec = portable ? tm_block_codec_get_portable ((TmDtype) i) : tm_block_codec_get ((TmDtype) i);
+      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype)i);
+      const TmBlockCodec *codec = portable ? tm_block_codec_get_portable ((TmDtype)i) : tm_block_codec_get ((TmDtype)i);
       Decode decode = codec ? codec->values
-                            : (portable ? tm_row_kernel_get_portable ((TmDtype) i) : tm_row_kernel_get ((TmDtype) i));
+                            : (portable ? tm_row_kernel_get_portable ((TmDtype)i) : tm_row_kernel_get ((TmDtype)i));
       const Target *target = NULL;
       gsize largest = MAX (memory, CACHE_ELEMENTS);
       g_autofree guint8 *packed = NULL;

@@ -108,7 +108,7 @@ fewest_digits_32 (float value)
 
   for (gint n = 1; n < 9; n++)
     {
-      g_snprintf (text, sizeof text, "%.*e", n - 1, (double) value);
+      g_snprintf (text, sizeof text, "%.*e", n - 1, (double)value);
       if (strtof (text, NULL) == value)
         return count_digits (text);
     }
@@ -122,7 +122,7 @@ test_round_trip_32 (void)
 
   for (guint i = 0; i < 400000; i++)
     {
-      guint32 bits = (guint32) g_test_rand_int ();
+      guint32 bits = (guint32)g_test_rand_int ();
       float value, read;
 
       /* every exponent's first numbers too, where the interval is lopsided */
@@ -148,8 +148,8 @@ test_round_trip_64 (void)
 
   for (guint i = 0; i < 100000; i++)
     {
-      guint64 bits = (guint64) (guint32) g_test_rand_int () << 32 | (guint32) g_test_rand_int ();
-      double value = double_from_bits (i < 2047 ? (guint64) i << 52 : bits), read;
+      guint64 bits = (guint64)(guint32)g_test_rand_int () << 32 | (guint32)g_test_rand_int ();
+      double value = double_from_bits (i < 2047 ? (guint64)i << 52 : bits), read;
 
       if (!isfinite (value))
         continue;
@@ -166,11 +166,11 @@ static void
 test_b171 (void)
 {
   char buffer[TM_NUMBER_SIZE];
-  g_autofree char *exact = tm_format_exact ((double) from_bits (0x3A83126F));
+  g_autofree char *exact = tm_format_exact ((double)from_bits (0x3A83126F));
 
   assert_float (from_bits (0x3A83126F), "0.001");
   g_assert_cmpstr (exact, ==, "0.001000000047497451305389404296875");
-  g_assert_cmpstr (tm_format_narrow_float (buffer, 0x1.998p-4f, 11), ==, "0.1");  /* binary16 0x2E66 */
+  g_assert_cmpstr (tm_format_narrow_float (buffer, 0x1.998p-4f, 11), ==, "0.1"); /* binary16 0x2E66 */
   g_assert_cmpstr (tm_format_narrow_float (buffer, from_bits (0x3DCD0000), 8), ==, "0.1");
   g_assert_cmpstr (tm_format_narrow_float (buffer, 0x1p-24f, 11), ==, "6e-08");
   g_assert_cmpstr (tm_format_narrow_float (buffer, 65504.0f, 11), ==, "65504");
@@ -195,7 +195,11 @@ test_exact (void)
 static void
 test_counts (void)
 {
-  static const struct { guint64 n; const char *count, *parameters, *size; } cases[] = {
+  static const struct
+  {
+    guint64 n;
+    const char *count, *parameters, *size;
+  } cases[] = {
     { 0, "0", "0", "0 B" },
     { 999, "999", "999", "999 B" },
     { 1000, "1\u2009000", "1.00 K", "1000 B" },
@@ -232,9 +236,9 @@ test_cells (void)
   g_assert_cmpstr (tm_format_cell (buffer, 123456.0f, 3), ==, "");
   for (guint i = 0; i < 20000; i++)
     {
-      guint width = (guint) g_test_rand_int_range (1, 14);
+      guint width = (guint)g_test_rand_int_range (1, 14);
 
-      tm_format_cell (buffer, from_bits ((guint32) g_test_rand_int ()), width);
+      tm_format_cell (buffer, from_bits ((guint32)g_test_rand_int ()), width);
       g_assert_cmpuint (strlen (buffer), <=, width);
     }
 }

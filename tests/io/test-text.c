@@ -40,7 +40,8 @@ static void
 test_elide (void)
 {
   g_autofree char *whole = tm_text_elide ("weight", 6), *cut = tm_text_elide ("model.layers.0.weight", 9);
-  g_autofree char *wide = tm_text_elide ("äöüßäöüß", 4), *none = tm_text_elide ("abc", 0), *one = tm_text_elide ("abc", 1);
+  g_autofree char *wide = tm_text_elide ("äöüßäöüß", 4), *none = tm_text_elide ("abc", 0),
+                  *one = tm_text_elide ("abc", 1);
 
   g_assert_cmpstr (whole, ==, "weight");
   g_assert_cmpstr (cut, ==, "mode…ight");

@@ -7,9 +7,10 @@
 static void
 test_names (void)
 {
-  static const char *const plain[] = { "F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E4M3FNUZ", "F8_E5M2", "F8_E5M2FNUZ",
-                                       "F8_E8M0", "F6_E2M3", "F6_E3M2", "F4", "I64", "I32", "I16", "I8", "I4", "I2", "U64",
-                                       "U32", "U16", "U8", "U4", "U2", "BOOL", "C64", "C128", "STRING" };
+  static const char *const plain[]
+      = { "F64",     "F32", "F16", "BF16", "F8_E4M3", "F8_E4M3FNUZ", "F8_E5M2", "F8_E5M2FNUZ", "F8_E8M0", "F6_E2M3",
+          "F6_E3M2", "F4",  "I64", "I32",  "I16",     "I8",          "I4",      "I2",          "U64",     "U32",
+          "U16",     "U8",  "U4",  "U2",   "BOOL",    "C64",         "C128",    "STRING" };
 
   for (guint i = 0; i < G_N_ELEMENTS (plain); i++)
     {
@@ -20,12 +21,12 @@ test_names (void)
       g_assert_false (tm_dtype_get_info (dtype)->quantized);
     }
   for (guint i = 1; i < TM_N_DTYPES; i++)
-    g_assert_cmpint (tm_dtype_from_name (tm_dtype_get_name ((TmDtype) i)), ==, (gint) i);
+    g_assert_cmpint (tm_dtype_from_name (tm_dtype_get_name ((TmDtype)i)), ==, (gint)i);
   g_assert_cmpint (tm_dtype_from_name ("f32"), ==, TM_DTYPE_UNKNOWN);
   g_assert_cmpint (tm_dtype_from_name ("unknown"), ==, TM_DTYPE_UNKNOWN);
   g_assert_cmpint (tm_dtype_from_name (NULL), ==, TM_DTYPE_UNKNOWN);
-  g_assert_cmpstr (tm_dtype_get_name ((TmDtype) 9999), ==, "unknown");
-  g_assert_cmpstr (tm_dtype_get_name ((TmDtype) -1), ==, "unknown");
+  g_assert_cmpstr (tm_dtype_get_name ((TmDtype)9999), ==, "unknown");
+  g_assert_cmpstr (tm_dtype_get_name ((TmDtype)-1), ==, "unknown");
 }
 
 static void
@@ -58,7 +59,13 @@ make (guint rank, const guint64 *shape, guint n_levels, const guint64 *extents)
 static void
 test_kinds (void)
 {
-  static const struct { guint64 shape[2], extent[2]; TmGranularityKind kind; gint axis; const char *text; } cases[] = {
+  static const struct
+  {
+    guint64 shape[2], extent[2];
+    TmGranularityKind kind;
+    gint axis;
+    const char *text;
+  } cases[] = {
     { { 256, 2048 }, { 256, 2048 }, TM_PER_TENSOR, -1, "per-tensor" },
     { { 256, 2048 }, { 1, 2048 }, TM_PER_CHANNEL, 0, "per-channel (axis 0)" },
     { { 256, 2048 }, { 256, 1 }, TM_PER_CHANNEL, 1, "per-channel (axis 1)" },
@@ -105,8 +112,10 @@ test_blocks (void)
 static void
 test_equal (void)
 {
-  const guint64 wide[2] = { 4, 512 }, narrow[2] = { 4, 16 }, extents[4] = { 1, 256, 1, 32 }, other[4] = { 1, 256, 1, 16 };
-  g_autoptr (TmGranularity) a = make (2, wide, 2, extents), b = make (2, narrow, 2, extents), c = make (2, wide, 2, other);
+  const guint64 wide[2] = { 4, 512 }, narrow[2] = { 4, 16 }, extents[4] = { 1, 256, 1, 32 },
+                other[4] = { 1, 256, 1, 16 };
+  g_autoptr (TmGranularity) a = make (2, wide, 2, extents), b = make (2, narrow, 2, extents),
+                            c = make (2, wide, 2, other);
   g_autoptr (TmGranularity) d = make (2, narrow, 2, other);
 
   g_assert_cmpuint (b->level[1].extent[1], ==, 16);

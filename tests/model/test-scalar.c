@@ -21,10 +21,19 @@ setup (Fixture *f, TmDtype dtype, const char *name, guint64 rows, guint64 column
   memset (f, 0, sizeof *f);
   f->shape[0] = rows;
   f->shape[1] = columns;
-  f->stored = (TmStored){ .name = (char *) name, .dtype = dtype, .rank = 2, .shape = f->shape, .n_elements = rows * columns,
-                          .bytes = n_bytes, .source = tm_source_new_bytes ("/x/m.gguf", contents) };
-  f->tensor = (TmTensor){ .name = (char *) name, .rank = 2, .shape = f->shape, .n_elements = rows * columns,
-                          .bytes = n_bytes, .values = &f->stored };
+  f->stored = (TmStored){ .name = (char *)name,
+                          .dtype = dtype,
+                          .rank = 2,
+                          .shape = f->shape,
+                          .n_elements = rows * columns,
+                          .bytes = n_bytes,
+                          .source = tm_source_new_bytes ("/x/m.gguf", contents) };
+  f->tensor = (TmTensor){ .name = (char *)name,
+                          .rank = 2,
+                          .shape = f->shape,
+                          .n_elements = rows * columns,
+                          .bytes = n_bytes,
+                          .values = &f->stored };
   tm_codec_attach_simple (&f->tensor);
 }
 
@@ -43,8 +52,8 @@ fill_q6_k (guint8 *block, guint element)
   guint half = element >> 7, in = element & 127;
 
   memset (block, 0, 210);
-  block[64 * half + (in & 63)] = (guint8) ((41 & 15) << (in >= 64 ? 4 : 0));
-  block[128 + 32 * half + (in & 31)] = (guint8) ((41 >> 4) << (2 * (in >> 5)));
+  block[64 * half + (in & 63)] = (guint8)((41 & 15) << (in >= 64 ? 4 : 0));
+  block[128 + 32 * half + (in & 31)] = (guint8)((41 >> 4) << (2 * (in >> 5)));
   block[192 + (element >> 4)] = 46;
   block[208] = 0x0C;
   block[209] = 0x02;
@@ -103,7 +112,8 @@ test_ordinary (void)
       json = tm_scalar_to_json (&scalar);
       g_assert_nonnull (strstr (json, expected[i]));
       g_assert_nonnull (strstr (json, "\"quantized\":false,\"raw\":null,\"raw_bits\":32,"));
-      g_assert_nonnull (strstr (json, "\"group\":null,\"formula\":null,\"terms\":{},\"location\":[{\"file\":\"m.gguf\","));
+      g_assert_nonnull (
+          strstr (json, "\"group\":null,\"formula\":null,\"terms\":{},\"location\":[{\"file\":\"m.gguf\","));
     }
   teardown (&f);
 }
@@ -112,9 +122,14 @@ test_ordinary (void)
 static void
 test_wide (void)
 {
-  const guint64 words[4] = { G_MAXUINT64, G_GUINT64_CONSTANT (0x8000000000000001), G_GUINT64_CONSTANT (0x3FB999999999999A),
-                             G_GUINT64_CONSTANT (0xBF8000003F000000) };
-  static const struct { TmDtype dtype; guint at; const char *text; } cases[] = {
+  const guint64 words[4] = { G_MAXUINT64, G_GUINT64_CONSTANT (0x8000000000000001),
+                             G_GUINT64_CONSTANT (0x3FB999999999999A), G_GUINT64_CONSTANT (0xBF8000003F000000) };
+  static const struct
+  {
+    TmDtype dtype;
+    guint at;
+    const char *text;
+  } cases[] = {
     { TM_DTYPE_U64, 0, "\"value\":18446744073709551615," },
     { TM_DTYPE_I64, 1, "\"value\":-9223372036854775807," },
     { TM_DTYPE_F64, 2, "\"value\":0.1," },
@@ -166,7 +181,7 @@ test_exact (void)
 static void
 test_forms (void)
 {
-  const guint8 q8_0[34] = { 0x00, 0x3C, (guint8) -36 }, half[2] = { 0x66, 0x2E };
+  const guint8 q8_0[34] = { 0x00, 0x3C, (guint8)-36 }, half[2] = { 0x66, 0x2E };
   g_auto (TmScalar) scalar = TM_SCALAR_INIT, narrow = TM_SCALAR_INIT;
   g_autofree char *json = NULL, *value = NULL, *narrow_json = NULL, *formula = NULL, *text = NULL;
   const guint64 index[2] = { 0, 0 };

@@ -37,7 +37,7 @@ compare_floats (const char *file, const float *got, const float *expected, gsize
 
   for (gsize i = 0; i < n; i++)
     if (!same_float (got[i], expected[i]) && wrong++ < 3)
-      g_test_message ("%s [%zu]: got %a, expected %a", file, i, (double) got[i], (double) expected[i]);
+      g_test_message ("%s [%zu]: got %a, expected %a", file, i, (double)got[i], (double)expected[i]);
   return wrong;
 }
 
@@ -60,8 +60,8 @@ check_part (char **field, const TmBlockCodec *codec)
   gsize expected_length, packed_length;
   g_autofree char *bin = NULL, *expected = NULL, *packed = NULL;
   g_autofree gint32 *out = NULL;
-  gsize elements = (gsize) g_ascii_strtoull (field[6], NULL, 10), bytes = (gsize) g_ascii_strtoull (field[7], NULL, 10);
-  gsize n = (gsize) (g_ascii_strtoull (field[4], NULL, 10) * g_ascii_strtoull (field[5], NULL, 10));
+  gsize elements = (gsize)g_ascii_strtoull (field[6], NULL, 10), bytes = (gsize)g_ascii_strtoull (field[7], NULL, 10);
+  gsize n = (gsize)(g_ascii_strtoull (field[4], NULL, 10) * g_ascii_strtoull (field[5], NULL, 10));
   guint wrong;
 
   if (g_str_equal (part, "bin"))
@@ -80,14 +80,14 @@ check_part (char **field, const TmBlockCodec *codec)
 
       g_assert_cmpuint (expected_length, ==, 4 * n);
       g_assert_nonnull (decode);
-      decode ((const guint8 *) packed, n / elements, (float *) (gpointer) out);
-      wrong = compare_floats (file, (const float *) (gpointer) out, (const float *) (gpointer) expected, n);
+      decode ((const guint8 *)packed, n / elements, (float *)(gpointer)out);
+      wrong = compare_floats (file, (const float *)(gpointer)out, (const float *)(gpointer)expected, n);
     }
   else
     {
       g_assert_cmpuint (expected_length, ==, 2 * n);
-      (g_str_equal (part, "raw.i16") ? codec->raw : codec->level) ((const guint8 *) packed, n / elements, out);
-      wrong = compare_codes (file, out, (const gint16 *) (gpointer) expected, n);
+      (g_str_equal (part, "raw.i16") ? codec->raw : codec->level) ((const guint8 *)packed, n / elements, out);
+      wrong = compare_codes (file, out, (const gint16 *)(gpointer)expected, n);
     }
   g_assert_cmpuint (wrong, ==, 0);
   return TRUE;
@@ -114,7 +114,7 @@ check_type (TmDtype dtype, const TmBlockCodec *codec)
 static void
 test_golden (gconstpointer data)
 {
-  TmDtype dtype = (TmDtype) GPOINTER_TO_UINT (data);
+  TmDtype dtype = (TmDtype)GPOINTER_TO_UINT (data);
 
   /* At least values and codes of the quant and random sets and the values of the special one. */
   g_assert_cmpuint (check_type (dtype, tm_block_codec_get (dtype)), >=, 5);
@@ -148,7 +148,7 @@ test_files_are_the_manifest (void)
       if (g_strv_length (field) != TABLE_FIELDS || lines[i][0] == '#')
         continue;
       contents = read_golden ("golden/ggml", field[13], &length);
-      digest = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) contents, length);
+      digest = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)contents, length);
       g_assert_cmpstr (digest, ==, field[12]);
       dtype = tm_dtype_from_name (field[1]);
       g_assert_cmpint (dtype, !=, TM_DTYPE_UNKNOWN);
@@ -165,8 +165,8 @@ test_fields (void)
 {
   for (guint i = 0; i < TM_N_DTYPES; i++)
     {
-      const TmBlockCodec *codec = tm_block_codec_get ((TmDtype) i);
-      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype) i);
+      const TmBlockCodec *codec = tm_block_codec_get ((TmDtype)i);
+      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype)i);
       guint at = 0;
 
       g_assert_cmpint (codec != NULL, ==, info->quantized);
@@ -189,8 +189,8 @@ test_builds_agree (void)
 {
   for (guint i = 0; i < TM_N_DTYPES; i++)
     {
-      const TmBlockCodec *a = tm_block_codec_get ((TmDtype) i), *b = tm_block_codec_get_portable ((TmDtype) i);
-      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype) i);
+      const TmBlockCodec *a = tm_block_codec_get ((TmDtype)i), *b = tm_block_codec_get_portable ((TmDtype)i);
+      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype)i);
       const gsize n_blocks = 37, n = n_blocks * info->block_elements;
       g_autofree guint8 *packed = NULL;
       g_autofree float *x = NULL, *y = NULL;
@@ -201,7 +201,7 @@ test_builds_agree (void)
       x = g_new (float, n);
       y = g_new (float, n);
       for (gsize j = 0; j <= n_blocks * info->block_bytes; j++)
-        packed[j] = (guint8) g_test_rand_int ();
+        packed[j] = (guint8)g_test_rand_int ();
       /* odd addresses too */
       a->values (packed + 1, n_blocks, x);
       for (gsize block = 0; block < n_blocks; block++)
@@ -220,12 +220,12 @@ test_halves (void)
   g_autofree float *out = g_new (float, 65536);
 
   g_assert_cmpuint (length, ==, 65536 * 4);
-  tm_row_kernel_get (TM_DTYPE_F16) ((const guint8 *) packed, 65536, out);
-  g_assert_cmpuint (compare_floats ("F16.f32", out, (const float *) (gpointer) expected, 65536), ==, 0);
-  tm_row_kernel_get_portable (TM_DTYPE_F16) ((const guint8 *) packed, 65536, out);
-  g_assert_cmpuint (compare_floats ("F16.f32", out, (const float *) (gpointer) expected, 65536), ==, 0);
-  tm_kernels_plain_c.row[TM_DTYPE_F16] ((const guint8 *) packed, 65536, out);
-  g_assert_cmpuint (compare_floats ("F16.f32", out, (const float *) (gpointer) expected, 65536), ==, 0);
+  tm_row_kernel_get (TM_DTYPE_F16) ((const guint8 *)packed, 65536, out);
+  g_assert_cmpuint (compare_floats ("F16.f32", out, (const float *)(gpointer)expected, 65536), ==, 0);
+  tm_row_kernel_get_portable (TM_DTYPE_F16) ((const guint8 *)packed, 65536, out);
+  g_assert_cmpuint (compare_floats ("F16.f32", out, (const float *)(gpointer)expected, 65536), ==, 0);
+  tm_kernels_plain_c.row[TM_DTYPE_F16]((const guint8 *)packed, 65536, out);
+  g_assert_cmpuint (compare_floats ("F16.f32", out, (const float *)(gpointer)expected, 65536), ==, 0);
 }
 
 static void
@@ -236,12 +236,12 @@ test_bfloat (void)
   g_autofree char *expected = read_golden ("golden/ggml", "BF16.f32", &length);
   g_autofree float *out = g_new (float, n / 2);
 
-  tm_row_kernel_get (TM_DTYPE_BF16) ((const guint8 *) packed, n / 2, out);
-  g_assert_cmpuint (compare_floats ("BF16.f32", out, (const float *) (gpointer) expected, n / 2), ==, 0);
-  tm_row_kernel_get_portable (TM_DTYPE_BF16) ((const guint8 *) packed, n / 2, out);
-  g_assert_cmpuint (compare_floats ("BF16.f32", out, (const float *) (gpointer) expected, n / 2), ==, 0);
-  tm_kernels_plain_c.row[TM_DTYPE_BF16] ((const guint8 *) packed, n / 2, out);
-  g_assert_cmpuint (compare_floats ("BF16.f32", out, (const float *) (gpointer) expected, n / 2), ==, 0);
+  tm_row_kernel_get (TM_DTYPE_BF16) ((const guint8 *)packed, n / 2, out);
+  g_assert_cmpuint (compare_floats ("BF16.f32", out, (const float *)(gpointer)expected, n / 2), ==, 0);
+  tm_row_kernel_get_portable (TM_DTYPE_BF16) ((const guint8 *)packed, n / 2, out);
+  g_assert_cmpuint (compare_floats ("BF16.f32", out, (const float *)(gpointer)expected, n / 2), ==, 0);
+  tm_kernels_plain_c.row[TM_DTYPE_BF16]((const guint8 *)packed, n / 2, out);
+  g_assert_cmpuint (compare_floats ("BF16.f32", out, (const float *)(gpointer)expected, n / 2), ==, 0);
 }
 
 int
@@ -249,9 +249,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < TM_N_DTYPES; i++)
-    if (tm_dtype_get_info ((TmDtype) i)->quantized)
+    if (tm_dtype_get_info ((TmDtype)i)->quantized)
       {
-        g_autofree char *path = g_strdup_printf ("/blocks/golden/%s", tm_dtype_get_name ((TmDtype) i));
+        g_autofree char *path = g_strdup_printf ("/blocks/golden/%s", tm_dtype_get_name ((TmDtype)i));
 
         g_test_add_data_func (path, GUINT_TO_POINTER (i), test_golden);
       }

@@ -14,10 +14,21 @@ static void
 test_golden (void)
 {
   /* name, first element in expected.f32 */
-  static const struct { const char *name; guint at; } tensors[] = {
-    { "bool", 0 }, { "u8", 8 }, { "i8", 14 }, { "u16", 20 }, { "i16", 26 }, { "u32", 32 }, { "i32", 38 }, { "u64", 44 },
-    { "i64", 50 }, { "f16", 56 }, { "bf16", 68 }, { "f32", 80 }, { "f64", 89 }, { "f8_e4m3", 95 }, { "f8_e5m2", 351 },
-    { "f8_e8m0", 607 }, { "f8_e4m3fnuz", 863 }, { "f8_e5m2fnuz", 1119 }, { "f4", 1375 }, { "f6_e2m3", 1391 },
+  static const struct
+  {
+    const char *name;
+    guint at;
+  } tensors[] = {
+    { "bool", 0 },          { "u8", 8 },
+    { "i8", 14 },           { "u16", 20 },
+    { "i16", 26 },          { "u32", 32 },
+    { "i32", 38 },          { "u64", 44 },
+    { "i64", 50 },          { "f16", 56 },
+    { "bf16", 68 },         { "f32", 80 },
+    { "f64", 89 },          { "f8_e4m3", 95 },
+    { "f8_e5m2", 351 },     { "f8_e8m0", 607 },
+    { "f8_e4m3fnuz", 863 }, { "f8_e5m2fnuz", 1119 },
+    { "f4", 1375 },         { "f6_e2m3", 1391 },
     { "f6_e3m2", 1455 },
   };
   g_autofree char *path = g_test_build_filename (G_TEST_DIST, "golden/quant/plain-dtypes/model.safetensors", NULL);
@@ -33,13 +44,13 @@ test_golden (void)
     {
       gint64 found = tm_model_find_tensor (model, tensors[t].name);
       const TmTensor *tensor;
-      const float *values = (const float *) (gpointer) expected + tensors[t].at;
+      const float *values = (const float *)(gpointer)expected + tensors[t].at;
       float out[256];
       gsize n;
 
       g_assert_cmpint (found, >=, 0);
-      tensor = tm_model_tensor (model, (guint) found);
-      n = (gsize) tensor->n_elements;
+      tensor = tm_model_tensor (model, (guint)found);
+      n = (gsize)tensor->n_elements;
       g_assert_false (tensor->quantized);
       g_assert_null (tensor->scheme);
       g_assert_null (tensor->granularity);
@@ -50,7 +61,7 @@ test_golden (void)
           g_assert_no_error (error);
           for (gsize i = first; i < n; i++)
             if (!same_float (out[i - first], values[i]))
-              g_error ("%s [%zu]: %a, expected %a", tensors[t].name, i, (double) out[i - first], (double) values[i]);
+              g_error ("%s [%zu]: %a, expected %a", tensors[t].name, i, (double)out[i - first], (double)values[i]);
         }
       g_assert_false (tm_tensor_has_quantity (tensor, TM_QUANTITY_RAW));
       g_assert_false (tm_tensor_has_quantity (tensor, TM_QUANTITY_SCALE));
@@ -71,7 +82,7 @@ check_pattern (const TmScalar *scalar)
         guint8 byte;
 
         g_assert_true (tm_source_read (scalar->location[i].source, scalar->location[i].byte + at / 8, &byte, 1, NULL));
-        pattern[shift / 64] |= (guint64) (byte >> (at & 7) & 1) << (shift % 64);
+        pattern[shift / 64] |= (guint64)(byte >> (at & 7) & 1) << (shift % 64);
       }
   g_assert_cmpuint (shift, ==, scalar->raw_bits);
   g_assert_cmphex (pattern[0], ==, scalar->pattern[0]);
@@ -84,7 +95,7 @@ test_orders (void)
 {
   for (guint d = TM_DTYPE_F64; d < TM_DTYPE_STRING; d++)
     {
-      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype) d);
+      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype)d);
       const guint unit = d == TM_DTYPE_C64 || d == TM_DTYPE_C128 ? info->block_bytes / 2 : MAX (info->block_bytes, 1);
       const guint64 shape[2] = { 5, 16 };
       const gsize n = 80, n_bytes = n * info->bits / 8;
@@ -94,11 +105,11 @@ test_orders (void)
 
       for (gsize i = 0; i < n_bytes; i++)
         {
-          little[i] = (guint8) g_test_rand_int ();
+          little[i] = (guint8)g_test_rand_int ();
           big[i / unit * unit + unit - 1 - i % unit] = little[i];
         }
-      tensor[0] = make_tensor ((TmDtype) d, 2, shape, little, n_bytes, 7, FALSE, &stored[0]);
-      tensor[1] = make_tensor ((TmDtype) d, 2, shape, big, n_bytes, 7, TRUE, &stored[1]);
+      tensor[0] = make_tensor ((TmDtype)d, 2, shape, little, n_bytes, 7, FALSE, &stored[0]);
+      tensor[1] = make_tensor ((TmDtype)d, 2, shape, big, n_bytes, 7, TRUE, &stored[1]);
       for (guint order = 0; order < 2; order++)
         for (gsize first = 0; first < n; first++)
           {
@@ -129,15 +140,15 @@ test_orders (void)
                 g_assert_cmpmem (native, 4 * count, value, 4 * count);
                 break;
               case TM_NUMBER_F64:
-                g_assert_true (same_float ((float) scalar.value.as.f64, value[0]));
+                g_assert_true (same_float ((float)scalar.value.as.f64, value[0]));
                 g_assert_cmpmem (native, 8, &scalar.value.as.f64, 8);
                 break;
               case TM_NUMBER_I64:
-                g_assert_true (same_float ((float) scalar.value.as.i64, value[0]));
+                g_assert_true (same_float ((float)scalar.value.as.i64, value[0]));
                 g_assert_cmpmem (native, size, &scalar.value.as.i64, size);
                 break;
               case TM_NUMBER_U64:
-                g_assert_true (same_float ((float) scalar.value.as.u64, value[0]));
+                g_assert_true (same_float ((float)scalar.value.as.u64, value[0]));
                 g_assert_cmpmem (native, size, &scalar.value.as.u64, size);
                 break;
               case TM_NUMBER_BOOL:
@@ -146,7 +157,7 @@ test_orders (void)
                 break;
               default:
                 g_assert_cmpuint (size, ==, info->block_bytes);
-                g_assert_true (same_float ((float) scalar.value.as.c.re, value[0]));
+                g_assert_true (same_float ((float)scalar.value.as.c.re, value[0]));
                 g_assert_cmpmem (native, size, scalar.pattern, size);
                 break;
               }
@@ -173,7 +184,7 @@ test_sub_byte (void)
   tensor = make_tensor (TM_DTYPE_U2, 1, shape, bytes, sizeof bytes, 0, FALSE, &stored);
   g_assert_true (tm_tensor_decode (tensor, TM_QUANTITY_VALUE, 7, 9, out, NULL, NULL));
   for (guint i = 7; i < 16; i++)
-    g_assert_cmpfloat (out[i - 7], ==, (float) (bytes[i / 4] >> (2 * (i % 4)) & 3));
+    g_assert_cmpfloat (out[i - 7], ==, (float)(bytes[i / 4] >> (2 * (i % 4)) & 3));
   free_tensor (tensor, stored);
   decode_row (TM_DTYPE_F4, bytes, sizeof bytes, 8, out);
   for (guint i = 0; i < 8; i++)
@@ -192,7 +203,7 @@ test_long_sub_byte (void)
   TmTensor *tensor;
 
   for (gsize i = 0; i < n * 6 / 8; i++)
-    bytes[i] = (guint8) (i * 2654435761u >> 11);
+    bytes[i] = (guint8)(i * 2654435761u >> 11);
   tensor = make_tensor (TM_DTYPE_F6_E3M2, 1, shape, bytes, n * 6 / 8, 0, FALSE, &stored);
   g_assert_true (tm_tensor_decode (tensor, TM_QUANTITY_VALUE, 3, n - 3, out, NULL, NULL));
   for (gsize i = 3; i < n; i++)
@@ -201,8 +212,8 @@ test_long_sub_byte (void)
       float x;
 
       for (guint b = 0; b < 6; b++)
-        code |= (guint) (bytes[(6 * i + b) / 8] >> ((6 * i + b) % 8) & 1) << b;
-      x = code >> 2 & 7 ? ldexpf (1 + (float) (code & 3) / 4, (gint) (code >> 2 & 7) - 3) : (float) (code & 3) / 16;
+        code |= (guint)(bytes[(6 * i + b) / 8] >> ((6 * i + b) % 8) & 1) << b;
+      x = code >> 2 & 7 ? ldexpf (1 + (float)(code & 3) / 4, (gint)(code >> 2 & 7) - 3) : (float)(code & 3) / 16;
       g_assert_true (same_float (out[i - 3], code & 32 ? -x : x));
     }
   free_tensor (tensor, stored);

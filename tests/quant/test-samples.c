@@ -4,7 +4,23 @@
 #include "quant/codecs.h"
 #include "recognise/recognise.h"
 
-enum { TENSOR, TYPE, FLAT, I0, I1, I2, I3, RAW, LEVEL, SCALE_BITS, OFFSET_BITS, VALUE_BITS, VALUE, N_FIELDS };
+enum
+{
+  TENSOR,
+  TYPE,
+  FLAT,
+  I0,
+  I1,
+  I2,
+  I3,
+  RAW,
+  LEVEL,
+  SCALE_BITS,
+  OFFSET_BITS,
+  VALUE_BITS,
+  VALUE,
+  N_FIELDS
+};
 
 static guint32
 bits_of (float x)
@@ -18,7 +34,7 @@ bits_of (float x)
 static guint32
 parse_hex (const char *text)
 {
-  return (guint32) g_ascii_strtoull (text, NULL, 16);
+  return (guint32)g_ascii_strtoull (text, NULL, 16);
 }
 
 static void
@@ -38,7 +54,7 @@ check_sample (const TmTensor *tensor, char **field)
   if (scalar.value.kind == TM_NUMBER_F64)
     {
       g_assert_cmphex (scalar.pattern[0], ==, g_ascii_strtoull (field[VALUE_BITS], NULL, 16));
-      g_assert_cmpfloat ((float) scalar.value.as.f64, ==, value);
+      g_assert_cmpfloat ((float)scalar.value.as.f64, ==, value);
     }
   else if (field[VALUE_BITS][0] != '-')
     {
@@ -63,9 +79,9 @@ check_sample (const TmTensor *tensor, char **field)
   g_assert_cmpint (scalar.raw, ==, g_ascii_strtoll (field[RAW], NULL, 10));
   g_assert_true (tm_tensor_decode (tensor, TM_QUANTITY_SCALE, flat, 1, &scale, NULL, &error));
   g_assert_cmphex (bits_of (scale), ==, parse_hex (field[SCALE_BITS]));
-  g_assert_cmphex (bits_of ((float) scalar.scale), ==, parse_hex (field[SCALE_BITS]));
+  g_assert_cmphex (bits_of ((float)scalar.scale), ==, parse_hex (field[SCALE_BITS]));
   if (scalar.has_offset)
-    g_assert_cmphex (bits_of ((float) scalar.offset), ==, parse_hex (field[OFFSET_BITS]));
+    g_assert_cmphex (bits_of ((float)scalar.offset), ==, parse_hex (field[OFFSET_BITS]));
   if (tm_scalar_get_term (&scalar, "level"))
     g_assert_cmpint (tm_scalar_get_term (&scalar, "level")->value.as.i64, ==, g_ascii_strtoll (field[LEVEL], NULL, 10));
 }
@@ -95,8 +111,8 @@ test_samples (gconstpointer data)
         continue;
       found = tm_model_find_tensor (model, field[TENSOR]);
       g_assert_cmpint (found, >=, 0);
-      g_assert_cmpstr (tm_model_tensor (model, (guint) found)->dtype_label, ==, field[TYPE]);
-      check_sample (tm_model_tensor (model, (guint) found), field);
+      g_assert_cmpstr (tm_model_tensor (model, (guint)found)->dtype_label, ==, field[TYPE]);
+      check_sample (tm_model_tensor (model, (guint)found), field);
       checked++;
     }
   g_assert_cmpuint (checked, >, 300);

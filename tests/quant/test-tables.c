@@ -15,9 +15,9 @@ typedef struct
 } Table;
 
 static const Table tables[] = {
-  { "iq2xxs_grid", 256, 8, tm_iq2xxs_grid, FALSE }, { "iq2xs_grid", 512, 8, tm_iq2xs_grid, FALSE },
-  { "iq2s_grid", 1024, 8, tm_iq2s_grid, FALSE },    { "iq3xxs_grid", 256, 4, tm_iq3xxs_grid, FALSE },
-  { "iq3s_grid", 512, 4, tm_iq3s_grid, FALSE },     { "iq1s_grid", 2048, 8, tm_iq1s_grid, TRUE },
+  { "iq2xxs_grid", 256, 8, tm_iq2xxs_grid, FALSE },   { "iq2xs_grid", 512, 8, tm_iq2xs_grid, FALSE },
+  { "iq2s_grid", 1024, 8, tm_iq2s_grid, FALSE },      { "iq3xxs_grid", 256, 4, tm_iq3xxs_grid, FALSE },
+  { "iq3s_grid", 512, 4, tm_iq3s_grid, FALSE },       { "iq1s_grid", 2048, 8, tm_iq1s_grid, TRUE },
   { "ksigns_iq2xs", 128, 1, tm_ksigns_iq2xs, FALSE }, { "kvalues_iq4nl", 16, 1, tm_kvalues_iq4nl, TRUE },
   { "kvalues_fp4", 16, 1, tm_kvalues_fp4, TRUE },
 };
@@ -38,7 +38,7 @@ write_csv (const Table *table)
     {
       g_string_append_printf (csv, "%u", r);
       for (guint c = 0; c < table->columns; c++, entry++)
-        g_string_append_printf (csv, ",%d", table->is_signed ? *entry : (guint8) *entry);
+        g_string_append_printf (csv, ",%d", table->is_signed ? *entry : (guint8)*entry);
       g_string_append_c (csv, '\n');
     }
   return g_string_free (csv, FALSE);
@@ -85,8 +85,8 @@ test_scales (void)
 
   for (guint code = 0; code < 256; code++)
     {
-      g_string_append_printf (e8m0, "%u,0x%08x\n", code, tm_float_to_bits (tm_e8m0_half_to_float ((guint8) code)));
-      g_string_append_printf (ue4m3, "%u,0x%08x\n", code, tm_float_to_bits (tm_ue4m3_half_to_float ((guint8) code)));
+      g_string_append_printf (e8m0, "%u,0x%08x\n", code, tm_float_to_bits (tm_e8m0_half_to_float ((guint8)code)));
+      g_string_append_printf (ue4m3, "%u,0x%08x\n", code, tm_float_to_bits (tm_ue4m3_half_to_float ((guint8)code)));
     }
   assert_checksum (e8m0->str, "cf9a23763bf4aca069976b9cfda9ffd6cffa4e45657a91e5e4bb87ded436488b");
   assert_checksum (ue4m3->str, "bebeedcfa2c18854e65fbe9f0091dbbf2780c74b6e52bc529d54b3866cec3d44");

@@ -24,9 +24,10 @@ gather (const TmScalar *scalar)
       guint64 piece = 0;
 
       g_assert_cmpstr (tm_source_get_name (location->source), ==, "made.bin");
-      g_assert_true (tm_source_read (location->source, location->byte, bytes, (location->bit + location->bits + 7) / 8, NULL));
+      g_assert_true (
+          tm_source_read (location->source, location->byte, bytes, (location->bit + location->bits + 7) / 8, NULL));
       for (guint b = 0; b < 8; b++)
-        piece |= (guint64) bytes[b] << (8 * b);
+        piece |= (guint64)bytes[b] << (8 * b);
       piece >>= location->bit;
       if (location->bits < 64)
         piece &= (G_GUINT64_CONSTANT (1) << location->bits) - 1;
@@ -39,16 +40,16 @@ gather (const TmScalar *scalar)
 static void
 check_quantized (const TmTensor *tensor, const TmScalar *scalar, float value, gint32 raw, float scale, float offset)
 {
-  g_assert_true (same_float ((double) scalar->value.as.f32, (double) value));
+  g_assert_true (same_float ((double)scalar->value.as.f32, (double)value));
   g_assert_cmpint (scalar->raw, ==, raw);
-  g_assert_true (same_float (scalar->scale, (double) scale));
+  g_assert_true (same_float (scalar->scale, (double)scale));
   g_assert_cmpint (scalar->has_offset, ==, tm_tensor_has_quantity (tensor, TM_QUANTITY_OFFSET));
   g_assert_cmpint (scalar->has_zero_point, ==, tm_tensor_has_quantity (tensor, TM_QUANTITY_ZERO_POINT));
   if (scalar->has_offset)
-    g_assert_true (same_float (scalar->offset, (double) offset));
+    g_assert_true (same_float (scalar->offset, (double)offset));
   if (tensor->dtype != TM_DTYPE_TQ1_0)
     g_assert_cmphex (gather (scalar), ==, scalar->pattern[0]);
-  g_assert_cmphex (scalar->pattern[0], ==, (guint64) raw & ((1u << scalar->raw_bits) - 1));
+  g_assert_cmphex (scalar->pattern[0], ==, (guint64)raw & ((1u << scalar->raw_bits) - 1));
   g_assert_cmpuint (scalar->raw_bits, ==, tm_dtype_get_info (tensor->dtype)->code_bits);
   g_assert_nonnull (scalar->formula);
   g_assert_true (scalar->has_group);
@@ -58,7 +59,7 @@ check_quantized (const TmTensor *tensor, const TmScalar *scalar, float value, gi
 static void
 test_runs (gconstpointer data)
 {
-  const TmDtype dtype = (TmDtype) GPOINTER_TO_UINT (data);
+  const TmDtype dtype = (TmDtype)GPOINTER_TO_UINT (data);
   const TmDtypeInfo *info = tm_dtype_get_info (dtype);
   const guint64 shape[3] = { 2, 3, 2 * info->block_elements };
   const gsize n = 12 * info->block_elements, n_bytes = 12 * info->block_bytes;
@@ -70,14 +71,14 @@ test_runs (gconstpointer data)
   TmTensor *tensor;
 
   for (gsize i = 0; i < n_bytes; i++)
-    bytes[i] = (guint8) g_test_rand_int ();
+    bytes[i] = (guint8)g_test_rand_int ();
   tensor = make_tensor (dtype, 3, shape, bytes, n_bytes, 41, FALSE, &stored);
   g_assert_null (tensor->fault);
   g_assert_cmpstr (tensor->scheme, ==, "ggml");
   for (guint round = 0; round < 40; round++)
     {
-      gsize first = (gsize) g_test_rand_int_range (0, (gint32) n);
-      gsize count = (gsize) g_test_rand_int_range (0, (gint32) (n - first) + 1);
+      gsize first = (gsize)g_test_rand_int_range (0, (gint32)n);
+      gsize count = (gsize)g_test_rand_int_range (0, (gint32)(n - first) + 1);
       g_autoptr (GError) error = NULL;
 
       if (round == 0)
@@ -89,7 +90,7 @@ test_runs (gconstpointer data)
       if (tm_tensor_has_quantity (tensor, TM_QUANTITY_OFFSET))
         g_assert_true (tm_tensor_decode (tensor, TM_QUANTITY_OFFSET, first, count, offset, NULL, &error));
       /* every element of the first round, some of the others */
-      for (gsize i = 0; i < count; i += round ? 1 + (gsize) g_test_rand_int_range (0, 97) : 1)
+      for (gsize i = 0; i < count; i += round ? 1 + (gsize)g_test_rand_int_range (0, 97) : 1)
         {
           g_auto (TmScalar) scalar = TM_SCALAR_INIT;
           guint64 index[3], in_row;
@@ -98,7 +99,7 @@ test_runs (gconstpointer data)
           g_assert_cmpuint (tm_tensor_flatten (tensor, index), ==, first + i);
           g_assert_true (tm_tensor_explain (tensor, index, &scalar, &error));
           check_quantized (tensor, &scalar, value[i], raw[i], scale[i], offset[i]);
-          g_assert_cmpfloat (zero[i], ==, (float) raw[i]);
+          g_assert_cmpfloat (zero[i], ==, (float)raw[i]);
           in_row = index[2] / tm_block_codec_get (dtype)->granularity * tm_block_codec_get (dtype)->granularity;
           g_assert_cmpuint (scalar.group_start[2], ==, in_row);
           g_assert_cmpuint (scalar.group_end[2], ==, in_row + tm_block_codec_get (dtype)->granularity);
@@ -108,7 +109,7 @@ test_runs (gconstpointer data)
       if (tm_tensor_has_quantity (tensor, TM_QUANTITY_ZERO_POINT) && count)
         {
           g_assert_true (tm_tensor_decode (tensor, TM_QUANTITY_ZERO_POINT, first, count, zero, NULL, &error));
-          g_assert_cmpfloat (zero[count - 1], ==, (float) tm_block_codec_get (dtype)->zero_point);
+          g_assert_cmpfloat (zero[count - 1], ==, (float)tm_block_codec_get (dtype)->zero_point);
         }
       g_assert_no_error (error);
     }
@@ -127,7 +128,7 @@ test_long_run (void)
   TmTensor *tensor;
 
   for (gsize i = 0; i < n_bytes; i++)
-    bytes[i] = (guint8) (i * 2654435761u >> 13) & 0x3F;
+    bytes[i] = (guint8)(i * 2654435761u >> 13) & 0x3F;
   tensor = make_tensor (TM_DTYPE_Q6_K, 2, shape, bytes, n_bytes, 1, FALSE, &stored);
   tm_block_codec_get (TM_DTYPE_Q6_K)->values (bytes, n / 256, whole);
   g_assert_true (tm_tensor_decode (tensor, TM_QUANTITY_VALUE, 77, n - 99, part, NULL, NULL));
@@ -207,7 +208,7 @@ test_big_endian_blocks (void)
       g_auto (TmScalar) scalar = TM_SCALAR_INIT;
 
       for (gsize i = 0; i < n_bytes; i++)
-        little[i] = (guint8) ((g_test_rand_int () & 0x1F) | 0x20);
+        little[i] = (guint8)((g_test_rand_int () & 0x1F) | 0x20);
       big = g_memdup2 (little, n_bytes);
       for (guint block = 0; block < 2; block++)
         for (guint f = 0; f < codec->n_fields; f++)
@@ -250,7 +251,7 @@ test_nvfp4_companion (void)
   guint rounded = 0;
 
   for (gsize i = 0; i < n_bytes; i++)
-    bytes[i] = (guint8) g_test_rand_int () & 0x6F;
+    bytes[i] = (guint8)g_test_rand_int () & 0x6F;
   tm_block_codec_get (TM_DTYPE_NVFP4)->values (bytes, 6, block_value);
   for (guint n_factors = 0; n_factors <= 3; n_factors += n_factors ? 2 : 1)
     {
@@ -259,7 +260,8 @@ test_nvfp4_companion (void)
 
       if (n_factors)
         {
-          holder = make_tensor (TM_DTYPE_F32, 1, n_factors == 1 ? one : experts, factors, 4 * n_factors, 2, FALSE, &companion);
+          holder = make_tensor (TM_DTYPE_F32, 1, n_factors == 1 ? one : experts, factors, 4 * n_factors, 2, FALSE,
+                                &companion);
           tm_codec_attach_nvfp4_companion (tensor, companion);
         }
       g_assert_null (tensor->fault);
@@ -275,9 +277,9 @@ test_nvfp4_companion (void)
           g_assert_true (tm_tensor_explain (tensor, index, &scalar, NULL));
           g_assert_cmpfloat (value[i], ==, block_value[i] * factor);
           g_assert_cmpfloat (scalar.value.as.f32, ==, value[i]);
-          g_assert_cmpfloat ((float) scalar.scale, ==, scale[i]);
+          g_assert_cmpfloat ((float)scalar.scale, ==, scale[i]);
           g_assert_cmpfloat (tm_scalar_get_term (&scalar, "factor")->value.as.f32, ==, factor);
-          g_assert_cmpint (scalar.has_exact, ==, (double) block_value[i] * (double) factor != (double) value[i]);
+          g_assert_cmpint (scalar.has_exact, ==, (double)block_value[i] * (double)factor != (double)value[i]);
           rounded += scalar.has_exact;
         }
       free_tensor (tensor, stored);
@@ -290,7 +292,13 @@ test_nvfp4_companion (void)
 static void
 test_granularity (void)
 {
-  static const struct { TmDtype dtype; guint n_levels; guint64 coarse, fine; const char *text; } cases[] = {
+  static const struct
+  {
+    TmDtype dtype;
+    guint n_levels;
+    guint64 coarse, fine;
+    const char *text;
+  } cases[] = {
     { TM_DTYPE_Q4_0, 1, 32, 32, "per-group 32" },
     { TM_DTYPE_Q6_K, 2, 256, 16, "per-group 16 ⊂ super-block 256" },
     { TM_DTYPE_Q4_K, 2, 256, 32, "per-group 32 ⊂ super-block 256" },
@@ -324,9 +332,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < TM_N_DTYPES; i++)
-    if (tm_dtype_get_info ((TmDtype) i)->quantized)
+    if (tm_dtype_get_info ((TmDtype)i)->quantized)
       {
-        g_autofree char *path = g_strdup_printf ("/tensor/runs/%s", tm_dtype_get_name ((TmDtype) i));
+        g_autofree char *path = g_strdup_printf ("/tensor/runs/%s", tm_dtype_get_name ((TmDtype)i));
 
         g_test_add_data_func (path, GUINT_TO_POINTER (i), test_runs);
       }

@@ -23,11 +23,11 @@ test_b040 (void)
   float out[32];
 
   for (guint i = 0; i < 16; i++)
-    block[2 + i] = (guint8) i;
+    block[2 + i] = (guint8)i;
   decode_row (TM_DTYPE_Q4_0, block, sizeof block, 32, out);
   for (guint i = 0; i < 16; i++)
     {
-      g_assert_cmpfloat (out[i], ==, (float) i - 8);
+      g_assert_cmpfloat (out[i], ==, (float)i - 8);
       g_assert_cmpfloat (out[16 + i], ==, -8);
     }
 }
@@ -64,13 +64,13 @@ test_b042 (void)
 static void
 test_b045 (void)
 {
-  static const float expected[32] = { 0, 1, 2, 4, 0, -1, -2, -4, 0, 1, 2, 4, 0, -1, -2, -4,
+  static const float expected[32] = { 0,   1,    2, 4, 0,    -1,    -2, -4, 0,   1,    2, 4, 0,    -1,    -2, -4,
                                       .5f, 1.5f, 3, 6, -.5f, -1.5f, -3, -6, .5f, 1.5f, 3, 6, -.5f, -1.5f, -3, -6 };
   guint8 block[17] = { 127 };
   float out[32];
 
   for (guint i = 0; i < 16; i++)
-    block[1 + i] = (guint8) (((2 * i + 1) & 15) << 4 | ((2 * i) & 15));
+    block[1 + i] = (guint8)(((2 * i + 1) & 15) << 4 | ((2 * i) & 15));
   decode_row (TM_DTYPE_MXFP4, block, sizeof block, 32, out);
   for (guint i = 0; i < 32; i++)
     g_assert_cmpfloat (out[i], ==, expected[i]);
@@ -102,12 +102,12 @@ test_b047 (void)
   for (guint set = 0; set < 8; set++)
     {
       for (guint g = 0; g < 64; g++)
-        block[2 + g] = (guint8) (64 * (set & 3) + g);
+        block[2 + g] = (guint8)(64 * (set & 3) + g);
       memset (block + 66, set & 4 ? 0xFF : 0, 8);
       decode_row (TM_DTYPE_IQ3_S, block, sizeof block, 256, out);
       for (guint i = 0; i < 256; i++)
         {
-          g_assert_true (out[i] >= 1 && out[i] <= 15 && ((gint) out[i] & 1) == 1 && out[i] == floorf (out[i]));
+          g_assert_true (out[i] >= 1 && out[i] <= 15 && ((gint)out[i] & 1) == 1 && out[i] == floorf (out[i]));
           fifteens += out[i] == 15;
         }
     }
@@ -153,12 +153,12 @@ test_b050 (void)
 {
   for (guint i = 0; i < TM_N_DTYPES; i++)
     {
-      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype) i);
+      const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype)i);
       g_autofree guint8 *bytes = g_malloc0 (info->block_bytes + 1);
       g_autofree float *out = g_new (float, MAX (info->block_elements, 1));
 
       if (info->quantized)
-        decode_row ((TmDtype) i, bytes, info->block_bytes, info->block_elements, out);
+        decode_row ((TmDtype)i, bytes, info->block_bytes, info->block_elements, out);
     }
 }
 
