@@ -22,6 +22,12 @@ void main ()
       o_color = premultiply (is_stripe (p) ? v_style.y : v_style.x, 255.0);
       return;
     }
+  ivec2 depth = min (p, v_rect.zw - 1 - p); // whole pixels to the nearest edge
+  if (min (depth.x, depth.y) >= int (max (v_style.z, v_style.w)))
+    {
+      o_color = premultiply (v_style.x, 255.0);
+      return;
+    }
   float radius = float (v_style.z);
   vec2 middle = vec2 (v_rect.zw) * 0.5;
   vec2 q = abs (vec2 (p) + 0.5 - middle) - (middle - radius);

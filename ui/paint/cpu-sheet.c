@@ -281,6 +281,16 @@ same_row (const Job *job, int a, int b)
          && rulers->y[a].strengths == rulers->y[b].strengths;
 }
 
+void
+tm_rulers_trim (const TmRulerEntry *entries, int first, int *from, int *to)
+{
+  const int drawn = TM_RULER_OUTSIDE | TM_RULER_NEAR;
+  while (*from < *to && (entries[*from - first].strengths & drawn) == TM_RULER_OUTSIDE)
+    (*from)++;
+  while (*from < *to && (entries[*to - 1 - first].strengths & drawn) == TM_RULER_OUTSIDE)
+    (*to)--;
+}
+
 static gboolean
 has_failed_tile (const TmPrimSheet *sheet)
 {
@@ -297,6 +307,11 @@ tm_raster_sheet (TmRaster *raster, const TmPrimSheet *sheet, const TmTheme *them
   int left = MAX (MAX (sheet->x, rulers->first_x), 0), top = MAX (MAX (sheet->y, rulers->first_y), 0);
   int right = MIN (MIN (sheet->x + sheet->width, rulers->first_x + rulers->n_x), raster->width);
   int bottom = MIN (MIN (sheet->y + sheet->height, rulers->first_y + rulers->n_y), raster->height);
+  if (left < right && top < bottom)
+    {
+      tm_rulers_trim (rulers->x, rulers->first_x, &left, &right);
+      tm_rulers_trim (rulers->y, rulers->first_y, &top, &bottom);
+    }
   if (left >= right || top >= bottom)
     return;
 

@@ -1,13 +1,18 @@
-/* Sheets in GL: rulers and page tables of many panes in one upload, an instance a pane, two shaders (with and without blocks
- * that run on across row ends). */
+/* Sheets in GL: rulers and page tables of many panes in one upload, an instance a pane, a shader for each number of levels whose
+ * blocks run on across row ends. */
 #include "ui/paint/gl-painter-private.h"
 
 #include <string.h>
 
+#include "ui/paint/raster.h"
 #include "view/colormap.h"
 
 #define NO_TILE 0xffffu
 #define FAILED_TILE 0xfffeu
+#define FLAG_SEQUENTIAL 1
+#define FLAG_MAGNITUDE 2
+#define FLAG_MARKS 4
+#define N_PROGRAMS 5 /* 0 … 4 flat levels */
 
 /* As sheet.vert takes it. */
 typedef struct
@@ -15,7 +20,7 @@ typedef struct
   GLint rect[4], place[4], page[4], cells[4];
   GLuint color[4];
   GLfloat scale[2];
-  GLint flat[4], block[4];
+  GLint map[4], flat[4], block[4];
 } Instance;
 
 typedef struct
@@ -26,7 +31,7 @@ typedef struct
 
 struct _TmGlSheets
 {
-  Program program[2]; /* [1]: flat levels */
+  Program program[N_PROGRAMS]; /* by flat levels */
   GLuint vertex_array, buffer, palette;
   TmGlLinear rulers, pages;
   TmGlTiles *tiles;
@@ -63,12 +68,14 @@ tm_gl_sheets_new (gboolean masks, GError **error)
   sheets->instances = g_array_new (FALSE, TRUE, sizeof (Instance));
   sheets->entries = g_array_new (FALSE, TRUE, sizeof (TmRulerEntry));
   sheets->table = g_array_new (FALSE, TRUE, sizeof (GLuint));
-  if (!make_program (&sheets->program[0], masks ? "#define MASKS\n" : "", error)
-      || !make_program (&sheets->program[1], masks ? "#define MASKS\n#define FLAT_LEVELS\n" : "#define FLAT_LEVELS\n",
-                        error))
+  for (int i = 0; i < N_PROGRAMS; i++)
     {
-      tm_gl_sheets_free (sheets);
-      return NULL;
+      g_autofree char *defines = g_strdup_printf ("%s#define FLAT_LEVELS %d\n", masks ? "#define MASKS\n" : "", i);
+      if (!make_program (&sheets->program[i], defines, error))
+        {
+          tm_gl_sheets_free (sheets);
+          return NULL;
+        }
     }
   glGenVertexArrays (1, &sheets->vertex_array);
   glGenBuffers (1, &sheets->buffer);
@@ -85,7 +92,7 @@ tm_gl_sheets_free (TmGlSheets *sheets)
 {
   if (sheets == NULL)
     return;
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < N_PROGRAMS; i++)
     if (sheets->program[i].program != 0)
       glDeleteProgram (sheets->program[i].program);
   if (sheets->tiles != NULL)
@@ -104,15 +111,6 @@ tm_gl_sheets_free (TmGlSheets *sheets)
 }
 
 static void
-put_color (guint8 *texel, TmColor color)
-{
-  texel[0] = (guint8) TM_COLOR_RED (color);
-  texel[1] = (guint8) TM_COLOR_GREEN (color);
-  texel[2] = (guint8) TM_COLOR_BLUE (color);
-  texel[3] = 255;
-}
-
-static void
 upload_palette (TmGlSheets *sheets, const TmTheme *theme)
 {
   if (sheets->has_theme && memcmp (sheets->theme.diverging, theme->diverging, sizeof theme->diverging) == 0
@@ -123,14 +121,14 @@ upload_palette (TmGlSheets *sheets, const TmTheme *theme)
     }
   sheets->theme = *theme;
   sheets->has_theme = TRUE;
-  guint8 texels[2][256][4];
+  GLuint texels[2][256];
   for (int i = 0; i < 256; i++)
     {
-      put_color (texels[0][i], theme->diverging[i]);
-      put_color (texels[1][i], theme->sequential[i]);
+      texels[0][i] = theme->diverging[i] >> 8;
+      texels[1][i] = theme->sequential[i] >> 8;
     }
   glBindTexture (GL_TEXTURE_2D, sheets->palette);
-  glTexImage2D (GL_TEXTURE_2D, 0, GL_RGBA8UI, 256, 2, 0, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, texels);
+  glTexImage2D (GL_TEXTURE_2D, 0, GL_R32UI, 256, 2, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
   glTexParameteri (GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   glTexParameteri (GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   glTexParameteri (GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
@@ -199,6 +197,11 @@ tm_gl_sheets_add (TmGlSheets *sheets, const TmPrimSheet *sheet)
   int left = MAX (MAX (sheet->x, rulers->first_x), 0), top = MAX (MAX (sheet->y, rulers->first_y), 0);
   int right = MIN (MIN (sheet->x + sheet->width, rulers->first_x + rulers->n_x), sheets->width);
   int bottom = MIN (MIN (sheet->y + sheet->height, rulers->first_y + rulers->n_y), sheets->height);
+  if (left < right && top < bottom)
+    {
+      tm_rulers_trim (rulers->x, rulers->first_x, &left, &right);
+      tm_rulers_trim (rulers->y, rulers->first_y, &top, &bottom);
+    }
   if (left >= right || top >= bottom || sheet->n_pages_x == 0)
     return;
   int n_x = right - left, n_y = bottom - top, skip_x = left - rulers->first_x, skip_y = top - rulers->first_y;
@@ -219,16 +222,18 @@ tm_gl_sheets_add (TmGlSheets *sheets, const TmPrimSheet *sheet)
   tm_colormap_scale_init (&scale, sheet->palette, sheet->low, sheet->range);
   guint64 cells = sheet->n_elements > sheet->base ? sheet->n_elements - sheet->base : 0;
   guint64 full_rows = sheet->columns > 0 ? cells / sheet->columns : 0;
-  gboolean complete = full_rows >= G_MAXINT32;
+  gboolean complete = full_rows >= G_MAXINT32, diverging = sheet->palette == TM_PALETTE_DIVERGING;
   Instance instance = {
     .rect = { left, top, n_x, n_y },
     .place = { x, y, (GLint) first_page, (GLint) sheet->n_pages_x },
     .page = { (GLint) sheet->page_x, (GLint) sheet->page_y, (GLint) MIN (sheet->level, 31u),
-              (GLint) sheet->palette + (sheet->cell_px >= 8 ? 4 : 0) },
+              (diverging ? 0 : FLAG_SEQUENTIAL) | (sheet->palette == TM_PALETTE_MAGNITUDE ? FLAG_MAGNITUDE : 0)
+                  | (sheet->cell_px >= 8 ? FLAG_MARKS : 0) },
     .cells = { complete ? G_MAXINT32 : (GLint) full_rows,
                complete || sheet->columns == 0 ? 0 : (GLint) (cells % sheet->columns), 0, 0 },
-    .color = { sheet->under, sheet->blank, 0, 0 },
+    .color = { sheet->under >> 8, sheet->blank >> 8, 0, 0 },
     .scale = { scale.low, scale.inverse },
+    .map = { diverging ? 127 : 255, diverging ? -127 : 0, diverging ? 127 : 255, diverging ? 128 : 0 },
     .flat = { (GLint) rulers->n_flat, n_x, n_y, 0 },
   };
   for (guint l = 0; l < rulers->n_flat; l++)
@@ -255,7 +260,8 @@ point_at (guint first)
     { G_STRUCT_OFFSET (Instance, rect), 4, GL_INT },           { G_STRUCT_OFFSET (Instance, place), 4, GL_INT },
     { G_STRUCT_OFFSET (Instance, page), 4, GL_INT },           { G_STRUCT_OFFSET (Instance, cells), 4, GL_INT },
     { G_STRUCT_OFFSET (Instance, color), 4, GL_UNSIGNED_INT }, { G_STRUCT_OFFSET (Instance, scale), 2, GL_FLOAT },
-    { G_STRUCT_OFFSET (Instance, flat), 4, GL_INT },           { G_STRUCT_OFFSET (Instance, block), 4, GL_INT },
+    { G_STRUCT_OFFSET (Instance, map), 4, GL_INT },            { G_STRUCT_OFFSET (Instance, flat), 4, GL_INT },
+    { G_STRUCT_OFFSET (Instance, block), 4, GL_INT },
   };
   for (guint i = 0; i < G_N_ELEMENTS (attribute); i++)
     {
@@ -292,14 +298,15 @@ tm_gl_sheets_flush (TmGlSheets *sheets)
   glDisable (GL_BLEND);
   for (guint first = 0, end; first < n; first = end)
     {
-      gboolean flat = instance[first].flat[0] > 0;
-      for (end = first + 1; end < n && (instance[end].flat[0] > 0) == flat; end++)
+      GLint levels = instance[first].flat[0];
+      for (end = first + 1; end < n && instance[end].flat[0] == levels; end++)
         ;
-      const Program *program = &sheets->program[flat ? 1 : 0];
+      const Program *program = &sheets->program[levels];
       glUseProgram (program->program);
       glUniform2i (program->size, sheets->width, sheets->height);
       glUniform1i (program->height, sheets->height);
-      glUniform4ui (program->colors, sheets->theme.line, sheets->theme.halo, sheets->theme.nan, sheets->theme.hatch);
+      glUniform4ui (program->colors, sheets->theme.line >> 8, sheets->theme.halo >> 8, sheets->theme.nan >> 8,
+                    sheets->theme.hatch >> 8);
       point_at (first);
       glDrawArraysInstanced (GL_TRIANGLE_STRIP, 0, 4, (GLsizei) (end - first));
     }

@@ -68,6 +68,9 @@ TmSheetScratch *tm_sheet_scratch_new (void);
 void tm_sheet_scratch_free (TmSheetScratch *scratch);
 void tm_raster_sheet (TmRaster *raster, const TmPrimSheet *sheet, const TmTheme *theme, TmSheetScratch *scratch);
 
+/* Cuts a range of pixels to those that are drawn: in the pane, or reached by its outline. first: pixel of entries[0]. */
+void tm_rulers_trim (const TmRulerEntry *entries, int first, int *from, int *to);
+
 /* Stripes of a hatch: TRUE on a stripe, by the pixel's place relative to the hatch's corner. */
 static inline gboolean
 tm_raster_is_stripe (int x, int y)
