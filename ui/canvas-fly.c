@@ -11,25 +11,33 @@ scale_of (TmCanvas *self)
   return tm_plane_get_scale (self->plane);
 }
 
-/* Room for breadcrumb, legend and the numbers along a sheet; less of it in a small window. */
-static int
-get_margin (TmCanvas *self)
-{
-  int width, height;
+typedef struct { int left, top, right, bottom; } Insets;
 
-  tm_canvas_get_size (self, &width, &height);
-  return (int) MIN (72 * scale_of (self), MIN (width, height) / 7.0);
+/* Room for breadcrumb, caption and numbers along a sheet, legend; less of it in a small window. */
+static Insets
+get_insets (TmCanvas *self)
+{
+  double f = MIN (scale_of (self), MIN (self->camera.width, self->camera.height) / 600.0);
+
+  return (Insets) { (int) (64 * f), (int) (96 * f), (int) (40 * f), (int) (66 * f) };
 }
 
 static TmCamera
 camera_for (TmCanvas *self, const Area *area, double max_px)
 {
-  TmCamera camera = self->camera;
+  Insets in = get_insets (self);
+  int width = self->camera.width, height = self->camera.height;
+  TmCamera camera;
 
-  tm_camera_fit (&camera, area->x, area->y, MAX (area->width, 1), MAX (area->height, 1), get_margin (self));
+  /* Fitted into what the insets leave, and moved there. */
+  tm_camera_init (&camera, MAX (width - in.left - in.right, 1), MAX (height - in.top - in.bottom, 1));
+  tm_camera_fit (&camera, area->x, area->y, MAX (area->width, 1), MAX (area->height, 1), 0);
   if (camera.scale > max_px * scale_of (self))
     tm_camera_set_at (&camera, area->x + area->width / 2, area->width % 2 ? 0.5 : 0, area->y + area->height / 2,
                       area->height % 2 ? 0.5 : 0, max_px * scale_of (self));
+  tm_camera_pan (&camera, in.left, in.top);
+  camera.width = width;
+  camera.height = height;
   return camera;
 }
 
@@ -115,11 +123,11 @@ overhang (double low, double high, double from, double to)
 static void
 pan_into_view (TmCanvas *self, TmCamera *camera, const Area *area)
 {
-  int margin = get_margin (self);
-  double dx = overhang (tm_camera_pixel_x (camera, area->x), tm_camera_pixel_x (camera, area->x + area->width), margin,
-                        camera->width - margin);
-  double dy = overhang (tm_camera_pixel_y (camera, area->y), tm_camera_pixel_y (camera, area->y + area->height), margin,
-                        camera->height - margin);
+  Insets in = get_insets (self);
+  double dx = overhang (tm_camera_pixel_x (camera, area->x), tm_camera_pixel_x (camera, area->x + area->width), in.left,
+                        camera->width - in.right);
+  double dy = overhang (tm_camera_pixel_y (camera, area->y), tm_camera_pixel_y (camera, area->y + area->height), in.top,
+                        camera->height - in.bottom);
 
   if (dx != 0 || dy != 0)
     tm_camera_pan (camera, dx < 0 ? floor (dx) : ceil (dx), dy < 0 ? floor (dy) : ceil (dy));

@@ -73,7 +73,6 @@ struct _TmCanvas
 void tm_canvas_get_view (TmCanvas *self, TmView *view);
 void tm_canvas_queue_frame (TmCanvas *self);
 void tm_canvas_camera_changed (TmCanvas *self); /* the view moved: new frame, hover looked up again */
-void tm_canvas_get_size (TmCanvas *self, int *width, int *height); /* device px */
 TmHit tm_canvas_pick (TmCanvas *self, double x, double y);         /* logical px */
 const TmBox *tm_canvas_get_box (TmCanvas *self, guint box);        /* NULL for TM_NO_BOX */
 gboolean tm_canvas_hit_address (TmCanvas *self, const TmHit *hit, TmAddress *address); /* cleared by the caller */

@@ -10,13 +10,6 @@ static guint renderer_changed;
 
 /* --- View and frames --------------------------------------------------------------------------------------------- */
 
-void
-tm_canvas_get_size (TmCanvas *self, int *width, int *height)
-{
-  *width = self->camera.width;
-  *height = self->camera.height;
-}
-
 const TmBox *
 tm_canvas_get_box (TmCanvas *self, guint box)
 {
