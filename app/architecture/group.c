@@ -262,13 +262,13 @@ arrange_around_stack (TmPlan *plan, GArray *parts)
   if (left != TM_NO_NODE)
     {
       tm_plan_place (plan, whole, left, 0, 0);
-      x = tm_plane_add (tm_plan_node (plan, left)->width, plan->padding);
+      x = tm_plane_add (tm_plan_node (plan, left)->width, 2 * plan->padding);
     }
   tm_plan_place (plan, whole, middle, x, 0);
   if (right != TM_NO_NODE)
     {
       /* its foot level with the stack's, where the data come out; taller than all of it: from the top */
-      x = tm_plane_add (x, tm_plane_add (tm_plan_node (plan, middle)->width, plan->padding));
+      x = tm_plane_add (x, tm_plane_add (tm_plan_node (plan, middle)->width, 2 * plan->padding));
       top = MAX (height - tm_plan_node (plan, right)->height, 0);
       tm_plan_place (plan, whole, right, x, top);
     }

@@ -208,7 +208,7 @@ tm_layout_new (TmModel *model, GHashTable *unfolded, GCancellable *cancellable)
   plan.unit = layout->unit;
   plan.margin = plan.gap = (plan.unit + 7) / 8;
   plan.padding = (plan.unit + 3) / 4;
-  plan.caption = (plan.unit + 1) / 2;
+  plan.caption = plan.margin * 6;
   plan.tensor_caption = plan.margin * 3;
   plan.names = tm_names_new ();
   plan.nodes = g_array_new (FALSE, FALSE, sizeof (TmPlanNode));

@@ -53,7 +53,7 @@ tm_plan_add_tensor (TmPlan *plan, guint tensor, const char *caption)
 
   /* wide enough for a short name, and never thinner than a box of 16 : 1 */
   width = MAX (node->sheet.width, plan->unit * 3 / 4);
-  height = MAX (node->sheet.height, plan->unit / 8);
+  height = MAX (node->sheet.height, plan->unit * 3 / 8);
   width = MAX (width, node->sheet.height / MAX_ASPECT);
   height = MAX (height, node->sheet.width / MAX_ASPECT);
   node->sheet_x = plan->margin + (width - node->sheet.width) / 2;
@@ -287,14 +287,16 @@ tm_plan_add_box (TmPlan *plan, TmBoxKind kind, guint content, const char *captio
 {
   const guint index = add_node (plan);
   TmPlanNode *node = tm_plan_node (plan, index);
+  const gboolean section = module == NULL; /* no frame of its own: less room */
+  const gint64 padding = section ? plan->gap : plan->padding;
 
   node->boxed = TRUE;
   node->kind = kind;
   node->caption = keep_caption (plan, caption);
-  node->caption_height = plan->caption;
+  node->caption_height = section ? 4 * plan->margin : plan->caption;
   node->module = module;
-  tm_plan_place (plan, index, content, plan->padding, plan->caption);
-  node->width = tm_plane_add (node->width, plan->padding);
-  node->height = tm_plane_add (node->height, plan->padding);
+  tm_plan_place (plan, index, content, padding, node->caption_height);
+  node->width = tm_plane_add (node->width, padding);
+  node->height = tm_plane_add (node->height, padding);
   return index;
 }
