@@ -157,6 +157,8 @@ tm_scene_add_axes (TmScene *scene, const TmBox *box, const TmBoundaries *boundar
   int strip_left = at.x < strip_width ? strip_width + 8 * scene->ds : -40 * scene->ds;
   add_rows (scene, y, sheet->rows, choose_step (get_extent (boundaries, TRUE), scene->scale, 26 * scene->ds), factor, at,
             strip_width, strip_top);
+  guint64 across_extent = sheet->kind == TM_SHEET_MERGED && sheet->slice_columns > 1 ? sheet->slice_columns
+                                                                                     : get_extent (boundaries, FALSE);
   add_columns (scene, x, sheet->columns,
-               choose_step (get_extent (boundaries, FALSE), scene->scale, (digits * 7 + 24) * scene->ds), at, strip_left);
+               choose_step (across_extent, scene->scale, (digits * 7 + 24) * scene->ds), at, strip_left);
 }

@@ -65,7 +65,8 @@ static gboolean
 place_title (const TmScene *scene, const TmBox *box, TmPixels at, TitlePlace *place)
 {
   int room = (int) tm_scene_length (scene, box->caption_height), width = at.width - px (scene, 20);
-  if (room < px (scene, 15) || width < px (scene, 24) || box->caption == NULL || at.y <= -px (scene, 60))
+  int title_px = CLAMP (room - px (scene, 2), px (scene, 10), px (scene, TITLE_PX)), badge_px = MIN (title_px, px (scene, NAME_PX));
+  if (room < px (scene, 12) || width < px (scene, 24) || box->caption == NULL || at.y <= -px (scene, 60))
     return FALSE;
   *place = (TitlePlace) { .left = at.x + px (scene, 12),
                           .baseline = at.y + MIN (room / 2 + px (scene, TITLE_PX) * 2 / 5, px (scene, 22)) };
@@ -75,8 +76,8 @@ place_title (const TmScene *scene, const TmBox *box, TmPixels at, TitlePlace *pl
   char badge[16];
   g_snprintf (badge, sizeof badge, "×%u", box->fold_count);
   int badge_width
-      = box->fold_count > 1 ? tm_scene_measure (scene, TM_FONT_SANS_BOLD, px (scene, NAME_PX), badge) + px (scene, 14) : 0;
-  place->title_width = MIN (tm_scene_measure (scene, TM_FONT_SANS_BOLD, px (scene, TITLE_PX), box->caption),
+      = box->fold_count > 1 ? tm_scene_measure (scene, TM_FONT_SANS_BOLD, badge_px, badge) + px (scene, 14) : 0;
+  place->title_width = MIN (tm_scene_measure (scene, TM_FONT_SANS_BOLD, title_px, box->caption),
                             MAX (width - badge_width - px (scene, 8), 0));
   if (place->title_width < px (scene, 16))
     place->title_width = 0;
