@@ -17,9 +17,9 @@ typedef struct { int left, top, right, bottom; } Insets;
 static Insets
 get_insets (TmCanvas *self)
 {
-  double f = MIN (scale_of (self), MIN (self->camera.width, self->camera.height) / 600.0);
+  double f = MIN (scale_of (self), MIN (self->camera.width, self->camera.height) / 400.0);
 
-  return (Insets) { (int) (64 * f), (int) (96 * f), (int) (40 * f), (int) (66 * f) };
+  return (Insets) { (int) (64 * f), (int) (98 * f), (int) (40 * f), (int) (66 * f) };
 }
 
 static TmCamera

@@ -14,7 +14,8 @@ tm_canvas_update_hover (TmCanvas *self)
   g_auto (TmAddress) address = TM_ADDRESS_INIT;
   TmHit hit = { .box = TM_NO_BOX };
 
-  if (self->dragging)
+  /* While the plane moves under the pointer nothing is asked about what passes. */
+  if (self->dragging || self->motion.source)
     return;
   if (self->inside)
     hit = tm_canvas_pick (self, self->pointer_x, self->pointer_y);

@@ -114,8 +114,6 @@ make_label (TmCanvas *self)
 static const char *
 get_quantity_problem (const TmTensor *tensor, TmOverlay overlay)
 {
-  if (overlay == TM_OVERLAY_RAW && tensor->quantized && !tm_tensor_has_quantity (tensor, TM_QUANTITY_RAW))
-    return "this scheme has no integer of its own for each scalar; the value overlay shows what it stands for";
   if (overlay == TM_OVERLAY_SCALE && !tensor->quantized)
     return "not quantized: no scale; the stored value is the value";
   if (overlay == TM_OVERLAY_SCALE && !tm_tensor_has_quantity (tensor, TM_QUANTITY_SCALE))
@@ -135,7 +133,7 @@ make_message (TmCanvas *self)
   if (!model)
     return NULL;
   if (!self->layout)
-    return NULL;
+    return self->slow ? g_strdup_printf ("Laying out %u tensors\u2026", model->tensors->len) : NULL;
   if (model->tensors->len == 0)
     return g_strdup ("This model has no tensors: nothing to show. Its metadata is in the inspector.");
   if (self->layout->boxes->len && legend->tensor < model->tensors->len && legend->depth != TM_DEPTH_ARCHITECTURE)

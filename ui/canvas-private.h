@@ -42,6 +42,8 @@ struct _TmCanvas
   double scale;          /* device pixels a logical one, as the camera has it */
   TmMotion motion;
   char *label;       /* the accessible one, as it was last set */
+  guint slow_source; /* fires when a layout takes long enough to speak of */
+  gboolean slow;
   guint after_frame; /* idle that brings labels up to date */
 
   const TmLayout *layout; /* the document's when it was last looked at */

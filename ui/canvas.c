@@ -63,11 +63,12 @@ after_frame (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* Before the next frame, however fast those follow: words must not lag behind the picture. */
 static void
 queue_after_frame (TmCanvas *self)
 {
   if (!self->after_frame)
-    self->after_frame = g_idle_add_full (G_PRIORITY_HIGH_IDLE + 30, after_frame, self, NULL);
+    self->after_frame = g_idle_add_full (G_PRIORITY_DEFAULT, after_frame, self, NULL);
 }
 
 void
@@ -280,9 +281,24 @@ tm_canvas_unfold (TmCanvas *self, guint index, double x, double y)
 
 /* --- What the document says -------------------------------------------------------------------------------------- */
 
+static gboolean
+on_slow (gpointer data)
+{
+  TmCanvas *self = data;
+
+  self->slow_source = 0;
+  self->slow = TRUE;
+  tm_canvas_update_label (self);
+  return G_SOURCE_REMOVE;
+}
+
 static void
 on_model_changed (TmCanvas *self)
 {
+  self->slow = FALSE;
+  g_clear_handle_id (&self->slow_source, g_source_remove);
+  if (tm_document_get_model (self->document))
+    self->slow_source = g_timeout_add (200, on_slow, self);
   tm_canvas_stop_motion (self);
   self->layout = NULL;
   self->camera_ready = self->moved = FALSE;
@@ -310,6 +326,7 @@ on_layout_changed (TmCanvas *self)
   self->layout = tm_document_get_layout (self->document);
   if (!self->layout)
     return;
+  g_clear_handle_id (&self->slow_source, g_source_remove);
   if (old && self->camera_ready)
     weigh_anchor (self);
   self->hit = (TmHit) { .box = TM_NO_BOX };
@@ -356,6 +373,7 @@ tm_canvas_dispose (GObject *object)
   TmCanvas *self = TM_CANVAS (object);
 
   g_clear_handle_id (&self->after_frame, g_source_remove);
+  g_clear_handle_id (&self->slow_source, g_source_remove);
   if (self->plane)
     {
       tm_canvas_stop_motion (self);

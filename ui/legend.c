@@ -359,7 +359,7 @@ format_number (double value, gboolean sign)
 }
 
 static char *
-format_range (const TmLegend *legend, TmOverlay overlay)
+format_range (const TmLegend *legend, TmPalette palette)
 {
   g_autofree char *low = NULL, *high = NULL;
 
@@ -367,17 +367,33 @@ format_range (const TmLegend *legend, TmOverlay overlay)
     return g_strdup ("each tensor\u2019s own range");
   if (!(legend->range > 0))
     return g_strdup ("range not known yet");
-  if (overlay == TM_OVERLAY_VALUE)
-    {
-      low = format_number (-(double) legend->range, TRUE);
-      high = format_number ((double) legend->range, TRUE);
-    }
-  else
-    {
-      low = format_number ((double) legend->low, FALSE);
-      high = format_number ((double) legend->range, FALSE);
-    }
+  low = palette == TM_PALETTE_DIVERGING   ? format_number (-(double) legend->range, TRUE)
+        : palette == TM_PALETTE_MAGNITUDE ? g_strdup ("0")
+                                          : format_number ((double) legend->low, FALSE);
+  high = format_number ((double) legend->range, palette == TM_PALETTE_DIVERGING);
   return g_strdup_printf ("%s \u2026 %s", low, high);
+}
+
+/* What the colours stand for: an overlay that a tensor has not shows its values instead. */
+static const char *
+get_quantity (const TmLegend *legend, TmOverlay overlay, TmPalette palette, TmReduce reduce)
+{
+  if (overlay == TM_OVERLAY_RAW && legend->depth != TM_DEPTH_ARCHITECTURE && palette != TM_PALETTE_SEQUENTIAL)
+    return "value (no raw integers)";
+  if (overlay == TM_OVERLAY_RAW)
+    return "raw";
+  if (overlay == TM_OVERLAY_SCALE)
+    return "|scale|";
+  return reduce == TM_REDUCE_RMS ? "|value|" : "value";
+}
+
+static TmPalette
+get_palette (const TmLegend *legend, TmOverlay overlay)
+{
+  if (legend->tensor != G_MAXUINT && legend->depth != TM_DEPTH_ARCHITECTURE)
+    return legend->palette;
+  return overlay == TM_OVERLAY_RAW ? TM_PALETTE_SEQUENTIAL : overlay == TM_OVERLAY_SCALE ? TM_PALETTE_MAGNITUDE
+                                                                                        : TM_PALETTE_DIVERGING;
 }
 
 static const char *
@@ -394,7 +410,6 @@ static void
 update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
 {
   static const char *const reductions[] = { "largest magnitude a pixel", "mean a pixel", "RMS a pixel" };
-  static const char *const quantities[] = { "", "", "value", "raw", "scale" };
   const TmTheme *theme = tm_document_get_theme (self->document);
   TmOverlay overlay = tm_document_get_overlay (self->document);
   TmReduce reduce = tm_document_get_reduce (self->document);
@@ -413,14 +428,14 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
   show (self->range, map);
   if (map)
     {
-      g_autofree char *range = format_range (legend, overlay);
-      g_autofree char *text = g_strdup_printf ("%s%s", overlay == TM_OVERLAY_VALUE ? "" : quantities[overlay],
-                                               overlay == TM_OVERLAY_VALUE ? "" : " ");
-      g_autofree char *all = g_strconcat (text, range, NULL);
+      TmPalette palette = get_palette (legend, overlay);
+      const char *quantity = get_quantity (legend, overlay, palette, reduce);
+      g_autofree char *range = format_range (legend, palette);
+      g_autofree char *text = g_strcmp0 (quantity, "value") ? g_strdup_printf ("%s %s", quantity, range) : g_strdup (range);
 
-      swatch_set_map (self->map, overlay == TM_OVERLAY_VALUE ? SWATCH_DIVERGING : SWATCH_SEQUENTIAL, theme);
-      set_label (self->range, all);
-      g_string_append_printf (spoken, "%scolours of %s: %s", spoken->len ? "; " : "", quantities[overlay], range);
+      swatch_set_map (self->map, palette == TM_PALETTE_DIVERGING ? SWATCH_DIVERGING : SWATCH_SEQUENTIAL, theme);
+      set_label (self->range, text);
+      g_string_append_printf (spoken, "%scolours of %s: %s", spoken->len ? "; " : "", quantity, range);
     }
 
   show (self->reduce, reduced);

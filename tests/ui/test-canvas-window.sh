@@ -28,7 +28,8 @@ xdotool key b; sleep 0.3; shot off; cut off
 xdotool key b; sleep 0.3; shot on; cut on
 awk "BEGIN { exit !($(rmse gl off) > 0.01) }" || fail "B does not change the picture"
 awk "BEGIN { exit !($(rmse gl on) < 0.0001) }" || fail "B twice is not the picture from before"
-say "boundaries go and come back"
+see "" "thin line: group 32" 10
+say "boundaries go and come back, the legend names them with numbers"
 quit
 
 open_model --renderer=cpu
