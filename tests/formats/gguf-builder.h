@@ -122,7 +122,7 @@ gguf_save (Gguf *gguf, const char *folder, const char *name)
   g_autoptr (GError) error = NULL;
   char *path = g_build_filename (folder, name, NULL);
 
-  g_file_set_contents (path, (const char *) gguf->bytes->data, gguf->bytes->len, &error);
+  g_file_set_contents_full (path, (const char *) gguf->bytes->data, gguf->bytes->len, G_FILE_SET_CONTENTS_NONE, 0600, &error);
   g_assert_no_error (error);
   g_clear_pointer (&gguf->bytes, g_byte_array_unref);
   return path;
