@@ -10,7 +10,7 @@ typedef guint32 TmColor;
 #define TM_COLOR_RED(c) (((c) >> 24) & 255u)
 #define TM_COLOR_GREEN(c) (((c) >> 16) & 255u)
 #define TM_COLOR_BLUE(c) (((c) >> 8) & 255u)
-#define TM_COLOR_ALPHA(c) ((c) & 255u)
+#define TM_COLOR_ALPHA(c) ((c) &255u)
 
 /* The boundaries' blend: (c·(255 − k) + with·k + 127) div 255 a channel, k in 0 … 255; alpha stays opaque. */
 TmColor tm_color_mix (TmColor color, TmColor with, guint k);

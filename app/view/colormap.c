@@ -29,8 +29,9 @@ tm_colormap_index (const TmColormapScale *scale, float value)
   if (magnitude > 0x7f800000u)
     return TM_COLORMAP_NAN;
   if (magnitude == 0x7f800000u)
-    return (bits >> 31) && scale->palette == TM_PALETTE_DIVERGING ? 1
-           : (bits >> 31) && scale->palette == TM_PALETTE_SEQUENTIAL ? 0 : 255;
+    return (bits >> 31) && scale->palette == TM_PALETTE_DIVERGING    ? 1
+           : (bits >> 31) && scale->palette == TM_PALETTE_SEQUENTIAL ? 0
+                                                                     : 255;
   if (scale->inverse == 0.0f)
     return scale->palette == TM_PALETTE_DIVERGING ? 128 : 0;
   if (magnitude < 0x00800000u)

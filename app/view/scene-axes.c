@@ -17,7 +17,8 @@ get_extent (const TmBoundaries *boundaries, gboolean rows)
     {
       const TmRun *run = &boundaries->run[i];
       guint64 extent = rows ? run->rows : run->columns, length = rows ? boundaries->slice_rows : boundaries->columns;
-      if (run->kind == TM_RUN_RECTANGLE && extent > 1 && extent < length && (rows ? run->row_runs : run->column_runs) == NULL)
+      if (run->kind == TM_RUN_RECTANGLE && extent > 1 && extent < length
+          && (rows ? run->row_runs : run->column_runs) == NULL)
         return extent;
     }
   return 1;
@@ -77,17 +78,19 @@ add_columns (TmScene *scene, gint64 x0, guint64 length, guint64 step, TmPixels a
         break;
       if (x < strip_left)
         continue;
-      tm_scene_text_on_layer (scene, TM_LAYER_STRIP_TEXT, (int) x, baseline, 0, TM_FONT_MONO, size, TM_ALIGN_CENTRE, theme->text_dim, format_number (scene, e));
+      tm_scene_text_on_layer (scene, TM_LAYER_STRIP_TEXT, (int) x, baseline, 0, TM_FONT_MONO, size, TM_ALIGN_CENTRE,
+                              theme->text_dim, format_number (scene, e));
       if (!strip && !cells)
-        tm_scene_rect (scene, TM_LAYER_LINE, tm_camera_snap_x (&view->camera, x0 + (gint64) e) - (e == length ? ds : 0), at.y - 6 * ds,
-                       ds, 5 * ds, theme->text_dim);
+        tm_scene_rect (scene, TM_LAYER_LINE, tm_camera_snap_x (&view->camera, x0 + (gint64) e) - (e == length ? ds : 0),
+                       at.y - 6 * ds, ds, 5 * ds, theme->text_dim);
       if (e == length)
         break;
     }
 }
 
 static void
-add_rows (TmScene *scene, gint64 y0, guint64 length, guint64 step, guint64 factor, TmPixels at, int strip_width, int strip_top)
+add_rows (TmScene *scene, gint64 y0, guint64 length, guint64 step, guint64 factor, TmPixels at, int strip_width,
+          int strip_top)
 {
   const TmView *view = scene->view;
   const TmTheme *theme = view->theme;
@@ -111,11 +114,12 @@ add_rows (TmScene *scene, gint64 y0, guint64 length, guint64 step, guint64 facto
         break;
       if (y >= strip_top)
         {
-          tm_scene_text_on_layer (scene, TM_LAYER_STRIP_TEXT, right, (int) y + 4 * ds, 0, TM_FONT_MONO, size, TM_ALIGN_RIGHT, theme->text_dim,
-                         format_number (scene, e * factor));
+          tm_scene_text_on_layer (scene, TM_LAYER_STRIP_TEXT, right, (int) y + 4 * ds, 0, TM_FONT_MONO, size,
+                                  TM_ALIGN_RIGHT, theme->text_dim, format_number (scene, e * factor));
           if (!strip && !cells)
-            tm_scene_rect (scene, TM_LAYER_LINE, at.x - 6 * ds, tm_camera_snap_y (&view->camera, y0 + (gint64) e) - (last ? ds : 0),
-                           5 * ds, ds, theme->text_dim);
+            tm_scene_rect (scene, TM_LAYER_LINE, at.x - 6 * ds,
+                           tm_camera_snap_y (&view->camera, y0 + (gint64) e) - (last ? ds : 0), 5 * ds, ds,
+                           theme->text_dim);
         }
       if (last)
         break;
@@ -140,7 +144,8 @@ tm_scene_add_axes (TmScene *scene, const TmBox *box, const TmBoundaries *boundar
   gint64 cy = tm_camera_element_y (&view->camera, view->camera.height / 2) - box->sheet_y;
   gint64 step_x = (gint64) (sheet->columns + sheet->gap), step_y = (gint64) (sheet->rows + sheet->gap);
   gint64 across = (gint64) MAX (sheet->panes_across, 1);
-  gint64 pane = CLAMP (cy / step_y, 0, ((gint64) sheet->n_panes - 1) / across) * across + CLAMP (cx / step_x, 0, across - 1);
+  gint64 pane
+      = CLAMP (cy / step_y, 0, ((gint64) sheet->n_panes - 1) / across) * across + CLAMP (cx / step_x, 0, across - 1);
   if (pane >= (gint64) sheet->n_panes)
     return;
   gint64 x, y;
@@ -155,10 +160,10 @@ tm_scene_add_axes (TmScene *scene, const TmBox *box, const TmBoundaries *boundar
   int digits = (int) strlen (format_number (scene, sheet->columns));
   int strip_top = at.y < STRIP * scene->ds ? STRIP * scene->ds : 0;
   int strip_left = at.x < strip_width ? strip_width + 8 * scene->ds : -40 * scene->ds;
-  add_rows (scene, y, sheet->rows, choose_step (get_extent (boundaries, TRUE), scene->scale, 26 * scene->ds), factor, at,
-            strip_width, strip_top);
+  add_rows (scene, y, sheet->rows, choose_step (get_extent (boundaries, TRUE), scene->scale, 26 * scene->ds), factor,
+            at, strip_width, strip_top);
   guint64 across_extent = sheet->kind == TM_SHEET_MERGED && sheet->slice_columns > 1 ? sheet->slice_columns
                                                                                      : get_extent (boundaries, FALSE);
-  add_columns (scene, x, sheet->columns,
-               choose_step (across_extent, scene->scale, (digits * 7 + 24) * scene->ds), at, strip_left);
+  add_columns (scene, x, sheet->columns, choose_step (across_extent, scene->scale, (digits * 7 + 24) * scene->ds), at,
+               strip_left);
 }

@@ -58,14 +58,19 @@ add_mark (TmScene *scene, const TmBox *box)
   *mark = 1;
 }
 
-typedef struct { int left, baseline, title_width; TmPixels badge; } TitlePlace; /* badge.width 0: none */
+typedef struct
+{
+  int left, baseline, title_width;
+  TmPixels badge;
+} TitlePlace; /* badge.width 0: none */
 
 /* Where a card's title and badge stand; FALSE where there is no room for them. */
 static gboolean
 place_title (const TmScene *scene, const TmBox *box, TmPixels at, TitlePlace *place)
 {
   int room = (int) tm_scene_length (scene, box->caption_height), width = at.width - px (scene, 20);
-  int title_px = CLAMP (room - px (scene, 2), px (scene, 10), px (scene, TITLE_PX)), badge_px = MIN (title_px, px (scene, NAME_PX));
+  int title_px = CLAMP (room - px (scene, 2), px (scene, 10), px (scene, TITLE_PX)),
+      badge_px = MIN (title_px, px (scene, NAME_PX));
   if (room < px (scene, 12) || width < px (scene, 24) || box->caption == NULL || at.y <= -px (scene, 60))
     return FALSE;
   *place = (TitlePlace) { .left = at.x + px (scene, 12),
@@ -83,7 +88,9 @@ place_title (const TmScene *scene, const TmBox *box, TmPixels at, TitlePlace *pl
     place->title_width = 0;
   if (badge_width > 0 && badge_width <= width)
     place->badge = (TmPixels) { .x = place->left + (place->title_width > 0 ? place->title_width + px (scene, 8) : 0),
-                                .y = place->baseline - px (scene, 13), .width = badge_width, .height = px (scene, 17) };
+                                .y = place->baseline - px (scene, 13),
+                                .width = badge_width,
+                                .height = px (scene, 17) };
   return TRUE;
 }
 
@@ -128,8 +135,8 @@ add_card (TmScene *scene, const TmBox *box)
   /* A pile of cards behind a folded one: what differs is never hidden, what is equal shows that it is many. */
   for (int i = box->fold_count > 1 && shorter > px (scene, 48) ? 2 : 0; i > 0; i--)
     {
-      TmPrimRect *behind = tm_scene_rect (scene, TM_LAYER_BOX, at.x + px (scene, 4 * i), at.y + px (scene, 4 * i), at.width,
-                                          at.height, theme->card);
+      TmPrimRect *behind = tm_scene_rect (scene, TM_LAYER_BOX, at.x + px (scene, 4 * i), at.y + px (scene, 4 * i),
+                                          at.width, at.height, theme->card);
       behind->radius = px (scene, 10);
       behind->border = scene->ds;
       behind->stroke = theme->card_border;
@@ -179,7 +186,8 @@ add_caption (TmScene *scene, const TmBox *box, TmPixels sheet, gboolean shown, g
   TmFamily family = tm_dtype_get_info (tensor->dtype)->family;
   TmPixels at = tm_scene_to_pixels (scene, box->x, box->y, box->width, box->height);
   int numbers = axes ? px (scene, 18) : 0; /* axis numbers stand between caption and sheet */
-  int room = (int) tm_scene_length (scene, box->caption_height) - numbers, left = sheet.x, width = at.x + at.width - sheet.x, baseline;
+  int room = (int) tm_scene_length (scene, box->caption_height) - numbers, left = sheet.x,
+      width = at.x + at.width - sheet.x, baseline;
   int name_px = px (scene, NAME_PX), small_px = px (scene, SMALL_PX);
   gboolean both = room >= px (scene, 25);
   TmColor name_color = theme->text, type_color = theme->family_text[family], dim = theme->text_dim;
@@ -240,9 +248,12 @@ add_tensor (TmScene *scene, const TmBox *box)
   gint64 body_y = MIN (box->y + box->caption_height, box->y + box->height);
   TmPixels body = tm_scene_to_pixels (scene, box->x, body_y, box->width, box->y + box->height - body_y);
   gboolean empty = box->sheet.width <= 0 || box->sheet.height <= 0;
-  TmPixels sheet = empty ? body : tm_scene_to_pixels (scene, box->sheet_x, box->sheet_y, box->sheet.width, box->sheet.height);
-  double body_width = tm_scene_length (scene, box->width), body_height = tm_scene_length (scene, box->y + box->height - body_y);
-  double sheet_width = tm_scene_length (scene, box->sheet.width), sheet_height = tm_scene_length (scene, box->sheet.height);
+  TmPixels sheet
+      = empty ? body : tm_scene_to_pixels (scene, box->sheet_x, box->sheet_y, box->sheet.width, box->sheet.height);
+  double body_width = tm_scene_length (scene, box->width),
+         body_height = tm_scene_length (scene, box->y + box->height - body_y);
+  double sheet_width = tm_scene_length (scene, box->sheet.width),
+         sheet_height = tm_scene_length (scene, box->sheet.height);
   gboolean framed = empty || sheet_width * 5 < body_width * 3 || sheet_height * 5 < body_height * 3;
   TmColor under = theme->card;
   if (framed)
@@ -330,8 +341,7 @@ add_heavy_line (TmScene *scene, const TmHeavyLine *line)
   const TmTheme *theme = scene->view->theme;
   gint64 x = MIN (line->x0, line->x1), y = MIN (line->y0, line->y1);
   gint64 width = MAX (line->x0, line->x1) - x, height = MAX (line->y0, line->y1) - y;
-  if (!tm_scene_is_visible (scene, x, y, width, height)
-      || tm_scene_length (scene, MAX (width, height)) < px (scene, 9))
+  if (!tm_scene_is_visible (scene, x, y, width, height) || tm_scene_length (scene, MAX (width, height)) < px (scene, 9))
     return;
   TmPixels at = tm_scene_to_pixels (scene, x, y, width, height);
   int thick = px (scene, 3), pad = scene->ds;
@@ -369,7 +379,11 @@ add_arrow (TmScene *scene, const TmHeavyLine *line)
   int tip_y = !upright || !forward ? at.y : at.y + at.height - thick;
   for (int i = 1; i <= head; i++)
     for (int side = -1; side <= 1; side += 2)
-      tm_scene_rect (scene, TM_LAYER_LINE, tip_x + (upright ? side * i : forward ? -i : i),
+      tm_scene_rect (scene, TM_LAYER_LINE,
+                     tip_x
+                         + (upright   ? side * i
+                            : forward ? -i
+                                      : i),
                      tip_y + (upright ? (forward ? -i : i) : side * i), thick, thick, color);
 }
 

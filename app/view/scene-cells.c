@@ -17,8 +17,8 @@ typedef struct
 } Values;
 
 static void
-want_values (TmScene *scene, const TmBox *box, TmQuantity quantity, guint64 pane, gint64 c0, gint64 r0, gint64 c1, gint64 r1,
-             Values *values)
+want_values (TmScene *scene, const TmBox *box, TmQuantity quantity, guint64 pane, gint64 c0, gint64 r0, gint64 c1,
+             gint64 r1, Values *values)
 {
   values->first_x = c0 / TM_TILE;
   values->first_y = r0 / TM_TILE;
@@ -27,7 +27,10 @@ want_values (TmScene *scene, const TmBox *box, TmQuantity quantity, guint64 pane
   values->wanted = values->n_x * values->n_y <= MAX_TILES;
   for (gint64 i = 0; values->wanted && i < values->n_x * values->n_y; i++)
     {
-      TmTileKey key = { .tensor = box->tensor, .quantity = (guint8) quantity, .reduce = (guint8) scene->view->reduce, .pane = pane,
+      TmTileKey key = { .tensor = box->tensor,
+                        .quantity = (guint8) quantity,
+                        .reduce = (guint8) scene->view->reduce,
+                        .pane = pane,
                         .column = (guint32) (values->first_x + i % values->n_x),
                         .row = (guint32) (values->first_y + i / values->n_x) };
       values->tile[i] = tm_tiles_want (scene->view->tiles, &key, &box->sheet, 0);
@@ -40,7 +43,8 @@ get_value (const Values *values, gint64 column, gint64 row, float *value)
 {
   if (!values->wanted)
     return FALSE;
-  const TmTile *tile = values->tile[(row / TM_TILE - values->first_y) * values->n_x + column / TM_TILE - values->first_x];
+  const TmTile *tile
+      = values->tile[(row / TM_TILE - values->first_y) * values->n_x + column / TM_TILE - values->first_x];
   if (tile == NULL || tile->key.level != 0 || tile->state != TM_TILE_EXACT || tile->texels == NULL)
     return FALSE;
   *value = tile->texels[(row % TM_TILE) * TM_TILE + column % TM_TILE];
@@ -82,30 +86,36 @@ add_separators (TmScene *scene, const TmPrimSheet *sheet, gint64 pane_x, gint64 
   if (rulers->n_flat > 0)
     return;
   TmColor color = tm_color_with_alpha (scene->view->theme->text_dim, 46);
-  int left = MAX (tm_camera_snap_x (camera, pane_x + c0), 0), right = MIN (tm_camera_snap_x (camera, pane_x + c1 + 1), camera->width);
-  int top = MAX (tm_camera_snap_y (camera, pane_y + r0), 0), bottom = MIN (tm_camera_snap_y (camera, pane_y + r1 + 1), camera->height);
+  int left = MAX (tm_camera_snap_x (camera, pane_x + c0), 0),
+      right = MIN (tm_camera_snap_x (camera, pane_x + c1 + 1), camera->width);
+  int top = MAX (tm_camera_snap_y (camera, pane_y + r0), 0),
+      bottom = MIN (tm_camera_snap_y (camera, pane_y + r1 + 1), camera->height);
   for (gint64 c = MAX (c0, 1); c <= c1; c++)
     {
       int x = tm_camera_snap_x (camera, pane_x + c), i = x - rulers->first_x;
-      if (i >= 1 && i < rulers->n_x && TM_RULER_LINE (rulers->x[i].strengths) == 0 && TM_RULER_LINE (rulers->x[i - 1].strengths) == 0)
+      if (i >= 1 && i < rulers->n_x && TM_RULER_LINE (rulers->x[i].strengths) == 0
+          && TM_RULER_LINE (rulers->x[i - 1].strengths) == 0)
         tm_scene_rect (scene, TM_LAYER_LINE, x, top, scene->ds, bottom - top, color);
     }
   for (gint64 r = MAX (r0, 1); r <= r1; r++)
     {
       int y = tm_camera_snap_y (camera, pane_y + r), i = y - rulers->first_y;
-      if (i >= 1 && i < rulers->n_y && TM_RULER_LINE (rulers->y[i].strengths) == 0 && TM_RULER_LINE (rulers->y[i - 1].strengths) == 0)
+      if (i >= 1 && i < rulers->n_y && TM_RULER_LINE (rulers->y[i].strengths) == 0
+          && TM_RULER_LINE (rulers->y[i - 1].strengths) == 0)
         tm_scene_rect (scene, TM_LAYER_LINE, left, y, right - left, scene->ds, color);
     }
 }
 
 void
-tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, guint64 pane, gint64 pane_x, gint64 pane_y)
+tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, guint64 pane, gint64 pane_x,
+                    gint64 pane_y)
 {
   const TmView *view = scene->view;
   const TmTensor *tensor = tm_model_tensor (view->layout->model, box->tensor);
   const TmRulers *rulers = sheet->rulers;
   gint64 columns = (gint64) box->sheet.columns, rows = (gint64) box->sheet.rows;
-  gint64 c0 = CLAMP (rulers->x[0].element, 0, columns - 1), c1 = CLAMP (rulers->x[rulers->n_x - 1].element, 0, columns - 1);
+  gint64 c0 = CLAMP (rulers->x[0].element, 0, columns - 1),
+         c1 = CLAMP (rulers->x[rulers->n_x - 1].element, 0, columns - 1);
   gint64 r0 = CLAMP (rulers->y[0].element, 0, rows - 1), r1 = CLAMP (rulers->y[rulers->n_y - 1].element, 0, rows - 1);
   add_separators (scene, sheet, pane_x, pane_y, c0, r0, c1, r1);
   if (view->tiles == NULL || tensor->codec == NULL)
@@ -118,14 +128,16 @@ tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, 
     want_values (scene, box, TM_QUANTITY_RAW, pane, c0, r0, c1, r1, &raw);
 
   double logical = scene->scale / scene->ds;
-  int large = (int) CLAMP (logical * 0.22, 10, 26) * scene->ds, small = (int) CLAMP (logical * 0.145, 8, 17) * scene->ds;
+  int large = (int) CLAMP (logical * 0.22, 10, 26) * scene->ds,
+      small = (int) CLAMP (logical * 0.145, 8, 17) * scene->ds;
   if (!two)
     small = (int) CLAMP (logical * 0.19, 8, 22) * scene->ds;
   int digit = MAX (tm_scene_measure (scene, TM_FONT_MONO, small, "0"), 1), room = (int) scene->scale - 4 * scene->ds;
   guint max_chars = (guint) CLAMP ((int) (scene->scale * 0.8) / digit, 4, 24);
   TmColormapScale scale;
   tm_colormap_scale_init (&scale, sheet->palette, sheet->low, sheet->range);
-  int baseline_raw = (int) (scene->scale * 0.5 - small * 0.1), baseline_value = (int) (scene->scale * 0.5 + small * 1.25);
+  int baseline_raw = (int) (scene->scale * 0.5 - small * 0.1),
+      baseline_value = (int) (scene->scale * 0.5 + small * 1.25);
   if (!two)
     baseline_value = (int) (scene->scale * 0.5 + small * 0.36);
   for (gint64 r = r0; r <= r1; r++)

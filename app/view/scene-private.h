@@ -24,7 +24,11 @@ typedef enum
 #define TM_MIN_PANE_AREA 1600 /* … and this area */
 #define TM_MIN_CELL 40        /* cells have text from this side on */
 
-typedef struct { gpointer data; gsize size, used; } TmChunk;
+typedef struct
+{
+  gpointer data;
+  gsize size, used;
+} TmChunk;
 
 struct _TmScene
 {
@@ -40,13 +44,13 @@ struct _TmScene
 
   /* one frame */
   const TmView *view;
-  int ds;                     /* device scale */
+  int ds; /* device scale */
   double scale;
-  guint level;                /* of tiles at this scale */
+  guint level;                     /* of tiles at this scale */
   gint64 left, top, right, bottom; /* elements that are on the screen, and a few around */
   guint dtype_count[TM_N_DTYPES];
-  GByteArray *marked;         /* squares of TM_MIN_BOX px that hold a mark already; empty until one is needed */
-  guint middle;               /* box of the tensor in the middle that has axis numbers, or TM_NO_BOX */
+  GByteArray *marked; /* squares of TM_MIN_BOX px that hold a mark already; empty until one is needed */
+  guint middle;       /* box of the tensor in the middle that has axis numbers, or TM_NO_BOX */
 };
 
 TmPrim *tm_scene_add (TmScene *scene, TmLayer layer, TmPrimKind kind);
@@ -59,14 +63,17 @@ const char *tm_scene_format (TmScene *scene, const char *format, ...) G_GNUC_PRI
 
 TmPrimRect *tm_scene_rect (TmScene *scene, TmLayer layer, int x, int y, int width, int height, TmColor fill);
 /* text is kept by reference: a copy of the frame's, or the layout's. */
-void tm_scene_text_on_layer (TmScene *scene, TmLayer layer, int x, int y, int max_width, TmFont font, int px, TmAlign align,
-                             TmColor color, const char *text);
+void tm_scene_text_on_layer (TmScene *scene, TmLayer layer, int x, int y, int max_width, TmFont font, int px,
+                             TmAlign align, TmColor color, const char *text);
 void tm_scene_text (TmScene *scene, int x, int y, int max_width, TmFont font, int px, TmAlign align, TmColor color,
                     const char *text);
 int tm_scene_measure (const TmScene *scene, TmFont font, int px, const char *text);
 void tm_scene_hatch (TmScene *scene, int x, int y, int width, int height, TmColor fill);
 
-typedef struct { int x, y, width, height; } TmPixels;
+typedef struct
+{
+  int x, y, width, height;
+} TmPixels;
 /* A rectangle of elements in whole device pixels, at least 1 × 1, cut a little outside the viewport. */
 TmPixels tm_scene_to_pixels (const TmScene *scene, gint64 x, gint64 y, gint64 width, gint64 height);
 /* Its size on the screen, uncut. */
@@ -77,7 +84,7 @@ TmColor tm_scene_contrasting (const TmScene *scene, TmColor ground); /* cell tex
 
 /* --- Parts of a frame ------------------------------------------------------------------------------------------- */
 void tm_scene_add_boxes (TmScene *scene);
-void tm_scene_add_lines (TmScene *scene);  /* heavy lines and arrows */
+void tm_scene_add_lines (TmScene *scene); /* heavy lines and arrows */
 /* A tensor's sheet where it is drawn with values or boundaries; FALSE: too small, it is a plain box. */
 gboolean tm_scene_add_sheet (TmScene *scene, const TmBox *box, TmColor under);
 gboolean tm_scene_sheet_is_shown (const TmScene *scene, const TmBox *box);

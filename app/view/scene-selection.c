@@ -8,7 +8,8 @@ add_outline (TmScene *scene, TmPixels at, int gap, int thick, int radius)
 {
   const TmTheme *theme = scene->view->theme;
   int grow = (gap + thick) * scene->ds;
-  TmPrimRect *rect = tm_scene_rect (scene, TM_LAYER_LINE, at.x - grow, at.y - grow, at.width + 2 * grow, at.height + 2 * grow, 0);
+  TmPrimRect *rect
+      = tm_scene_rect (scene, TM_LAYER_LINE, at.x - grow, at.y - grow, at.width + 2 * grow, at.height + 2 * grow, 0);
   rect->border = thick * scene->ds;
   rect->stroke = theme->accent;
   rect->radius = radius * scene->ds;
@@ -17,7 +18,8 @@ add_outline (TmScene *scene, TmPixels at, int gap, int thick, int radius)
 static TmPixels
 box_pixels (TmScene *scene, const TmBox *box)
 {
-  if (box->kind == TM_BOX_TENSOR && box->sheet.width > 0 && tm_scene_length (scene, MIN (box->sheet.width, box->sheet.height)) >= 24)
+  if (box->kind == TM_BOX_TENSOR && box->sheet.width > 0
+      && tm_scene_length (scene, MIN (box->sheet.width, box->sheet.height)) >= 24)
     return tm_scene_to_pixels (scene, box->sheet_x, box->sheet_y, box->sheet.width, box->sheet.height);
   return tm_scene_to_pixels (scene, box->x, box->y, box->width, box->height);
 }
@@ -33,8 +35,8 @@ add_cell (TmScene *scene, const TmBox *box, guint64 flat)
   TmPixels at = tm_scene_to_pixels (scene, box->sheet_x + x, box->sheet_y + y, 1, 1);
   if (scene->scale >= 14 * scene->ds)
     { /* within the cell, so that neighbours and boundaries stay visible */
-      TmPrimRect *halo = tm_scene_rect (scene, TM_LAYER_LINE, at.x - scene->ds, at.y - scene->ds, at.width + 2 * scene->ds,
-                                        at.height + 2 * scene->ds, 0);
+      TmPrimRect *halo = tm_scene_rect (scene, TM_LAYER_LINE, at.x - scene->ds, at.y - scene->ds,
+                                        at.width + 2 * scene->ds, at.height + 2 * scene->ds, 0);
       halo->border = 5 * scene->ds;
       halo->stroke = tm_color_with_alpha (scene->view->theme->halo, 150);
       halo->radius = 3 * scene->ds;
@@ -63,7 +65,8 @@ add_area (TmScene *scene, const TmBox *box, guint64 pane, gint64 c0, gint64 r0, 
   if (!tm_scene_is_visible (scene, x, y, c1 - c0, r1 - r0))
     return;
   TmPixels at = tm_scene_to_pixels (scene, x, y, c1 - c0, r1 - r0);
-  TmPrimRect *rect = tm_scene_rect (scene, TM_LAYER_LINE, at.x, at.y, at.width, at.height, scene->view->theme->accent_soft);
+  TmPrimRect *rect
+      = tm_scene_rect (scene, TM_LAYER_LINE, at.x, at.y, at.width, at.height, scene->view->theme->accent_soft);
   rect->border = MIN (at.width, at.height) > 4 * scene->ds ? 2 * scene->ds : 0;
   rect->stroke = scene->view->theme->accent;
 }
@@ -181,8 +184,8 @@ add_hover (TmScene *scene, const TmBox *box)
   /* Where a box fills the view its outline says nothing. */
   if (box->kind == TM_BOX_MODEL || (at.width > scene->view->camera.width && at.height > scene->view->camera.height))
     return;
-  TmPrimRect *rect = tm_scene_rect (scene, TM_LAYER_LINE, at.x - 2 * scene->ds, at.y - 2 * scene->ds, at.width + 4 * scene->ds,
-                                    at.height + 4 * scene->ds, 0);
+  TmPrimRect *rect = tm_scene_rect (scene, TM_LAYER_LINE, at.x - 2 * scene->ds, at.y - 2 * scene->ds,
+                                    at.width + 4 * scene->ds, at.height + 4 * scene->ds, 0);
   rect->border = scene->ds;
   rect->stroke = tm_color_with_alpha (scene->view->theme->accent, 170);
   rect->radius = (box->kind == TM_BOX_TENSOR ? 4 : 11) * scene->ds;

@@ -31,7 +31,8 @@ tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *qu
       *quantity = TM_QUANTITY_VALUE;
       return TRUE;
     case TM_OVERLAY_RAW:
-      *quantity = tensor->quantized && tm_tensor_has_quantity (tensor, TM_QUANTITY_RAW) ? TM_QUANTITY_RAW : TM_QUANTITY_VALUE;
+      *quantity
+          = tensor->quantized && tm_tensor_has_quantity (tensor, TM_QUANTITY_RAW) ? TM_QUANTITY_RAW : TM_QUANTITY_VALUE;
       return TRUE;
     case TM_OVERLAY_SCALE:
       *quantity = TM_QUANTITY_SCALE;
@@ -133,16 +134,21 @@ want_pages (TmScene *scene, const Look *look, TmPrimSheet *prim, guint64 pane, g
     for (guint32 i = 0; i < prim->n_pages_x; i++)
       {
         TmPage *page = &prim->pages[j * prim->n_pages_x + i];
-        *page = (TmPage){ NULL, 0 };
+        *page = (TmPage) { NULL, 0 };
         if (!look->has_quantity)
           continue;
-        TmTileKey key = { .tensor = look->box->tensor, .quantity = (guint8) look->quantity, .reduce = (guint8) view->reduce,
-                          .level = (guint8) prim->level, .pane = pane, .column = prim->page_x + i, .row = prim->page_y + j };
+        TmTileKey key = { .tensor = look->box->tensor,
+                          .quantity = (guint8) look->quantity,
+                          .reduce = (guint8) view->reduce,
+                          .level = (guint8) prim->level,
+                          .pane = pane,
+                          .column = prim->page_x + i,
+                          .row = prim->page_y + j };
         double distance = hypot (left + (i + 0.5) * tile_px, top + (j + 0.5) * tile_px);
         const TmTile *tile = tm_tiles_want (view->tiles, &key, &look->box->sheet, (int) MIN (distance, 1e6));
         if (tile == NULL || !look->has_range || tile->key.level < prim->level)
           continue;
-        *page = (TmPage){ tile, tile->key.level - prim->level };
+        *page = (TmPage) { tile, tile->key.level - prim->level };
         if (tile->state == TM_TILE_SAMPLED || page->up > 0)
           scene->legend.sampled = TRUE;
       }
@@ -157,10 +163,11 @@ add_slice_edges (TmScene *scene, const Look *look, TmPixels at)
     return;
   TmColor color = tm_color_with_alpha (scene->view->theme->text_dim, 150);
   gint64 slice = (gint64) sheet->slice_columns, x = look->box->sheet_x;
-  gint64 first = MAX ((scene->left - x) / slice, 1), last = MIN ((scene->right - x) / slice + 1, (gint64) sheet->columns / slice - 1);
+  gint64 first = MAX ((scene->left - x) / slice, 1),
+         last = MIN ((scene->right - x) / slice + 1, (gint64) sheet->columns / slice - 1);
   for (gint64 i = first; i <= last; i++)
-    tm_scene_rect (scene, TM_LAYER_LINE, tm_camera_snap_x (&scene->view->camera, x + i * slice), at.y, scene->ds, at.height,
-                   color);
+    tm_scene_rect (scene, TM_LAYER_LINE, tm_camera_snap_x (&scene->view->camera, x + i * slice), at.y, scene->ds,
+                   at.height, color);
 }
 
 /* The leading indices of a pane, in its corner. */
@@ -187,8 +194,8 @@ add_pane_label (TmScene *scene, const Look *look, TmPixels at, guint64 pane)
   int x = MAX (at.x, 0) + 3 * scene->ds, y = MAX (at.y, 0) + 3 * scene->ds;
   if (width + 6 * scene->ds <= at.width)
     {
-      TmPrimRect *pill = tm_scene_rect (scene, TM_LAYER_LINE, x, y, width, 15 * scene->ds,
-                                        tm_color_with_alpha (theme->card, 235));
+      TmPrimRect *pill
+          = tm_scene_rect (scene, TM_LAYER_LINE, x, y, width, 15 * scene->ds, tm_color_with_alpha (theme->card, 235));
       pill->radius = 4 * scene->ds;
       tm_scene_text (scene, x + 4 * scene->ds, y + 11 * scene->ds, 0, TM_FONT_MONO, size, TM_ALIGN_LEFT, theme->text,
                      tm_scene_copy (scene, text->str));
@@ -213,11 +220,20 @@ add_pane (TmScene *scene, const Look *look, guint64 pane)
   if (rulers->n_x <= 0 || rulers->n_y <= 0)
     return;
   TmPrimSheet prim = {
-    .x = rulers->first_x, .y = rulers->first_y, .width = rulers->n_x, .height = rulers->n_y, .rulers = rulers,
+    .x = rulers->first_x,
+    .y = rulers->first_y,
+    .width = rulers->n_x,
+    .height = rulers->n_y,
+    .rulers = rulers,
     .level = look->has_quantity ? MIN (scene->level, 23u) : 23,
-    .palette = look->palette, .range = look->range, .low = look->low,
-    .columns = sheet->columns, .n_elements = sheet->n_elements, .base = pane * sheet->rows * sheet->columns,
-    .under = look->under, .blank = look->blank,
+    .palette = look->palette,
+    .range = look->range,
+    .low = look->low,
+    .columns = sheet->columns,
+    .n_elements = sheet->n_elements,
+    .base = pane * sheet->rows * sheet->columns,
+    .under = look->under,
+    .blank = look->blank,
     .cell_px = scene->scale >= 8 ? (int) scene->scale : 0,
   };
   want_pages (scene, look, &prim, pane, x, y);
@@ -258,7 +274,8 @@ tm_scene_add_sheet (TmScene *scene, const TmBox *box, TmColor under)
   if (!look.has_quantity && shorter < TM_MIN_LINES && scene->scale < TM_MIN_PANE * scene->ds)
     return FALSE; /* a plain box says as much */
   TmFamily family = tm_dtype_get_info (look.tensor->dtype)->family;
-  look.blank = view->overlay == TM_OVERLAY_NONE ? tm_color_mix (theme->card, theme->text_dim, 30) : theme->family_fill[family];
+  look.blank
+      = view->overlay == TM_OVERLAY_NONE ? tm_color_mix (theme->card, theme->text_dim, 30) : theme->family_fill[family];
   look.outline = shorter >= 2 * TM_MIN_LINES || scene->scale >= TM_MIN_PANE * scene->ds ? 2 : 0;
   if (look.has_quantity)
     {
@@ -271,15 +288,18 @@ tm_scene_add_sheet (TmScene *scene, const TmBox *box, TmColor under)
     { /* small: its frame is the box's own, not the boundaries' black */
       TmPixels at = tm_scene_to_pixels (scene, box->sheet_x, box->sheet_y, box->sheet.width, box->sheet.height);
       tm_scene_rect (scene, TM_LAYER_BOX, at.x - scene->ds, at.y - scene->ds, at.width + 2 * scene->ds,
-                     at.height + 2 * scene->ds, view->overlay == TM_OVERLAY_NONE ? theme->text_dim : theme->family[family]);
+                     at.height + 2 * scene->ds,
+                     view->overlay == TM_OVERLAY_NONE ? theme->text_dim : theme->family[family]);
     }
 
   /* Panes that can be on the screen, from the grid. */
   const TmSheet *sheet = &box->sheet;
   gint64 step_x = (gint64) (sheet->columns + sheet->gap), step_y = (gint64) (sheet->rows + sheet->gap);
   gint64 across = (gint64) MAX (sheet->panes_across, 1), down = ((gint64) sheet->n_panes + across - 1) / across;
-  gint64 c0 = CLAMP ((scene->left - box->sheet_x) / step_x, 0, across), c1 = CLAMP ((scene->right - box->sheet_x) / step_x + 1, 0, across);
-  gint64 r0 = CLAMP ((scene->top - box->sheet_y) / step_y, 0, down), r1 = CLAMP ((scene->bottom - box->sheet_y) / step_y + 1, 0, down);
+  gint64 c0 = CLAMP ((scene->left - box->sheet_x) / step_x, 0, across),
+         c1 = CLAMP ((scene->right - box->sheet_x) / step_x + 1, 0, across);
+  gint64 r0 = CLAMP ((scene->top - box->sheet_y) / step_y, 0, down),
+         r1 = CLAMP ((scene->bottom - box->sheet_y) / step_y + 1, 0, down);
   guint drawn = 0;
   for (gint64 r = r0; r < r1; r++)
     for (gint64 c = c0; c < c1 && drawn < MAX_PANES; c++, drawn++)

@@ -123,7 +123,7 @@ TmPrimRect *
 tm_scene_rect (TmScene *scene, TmLayer layer, int x, int y, int width, int height, TmColor fill)
 {
   TmPrimRect *rect = &tm_scene_add (scene, layer, TM_PRIM_RECT)->as.rect;
-  *rect = (TmPrimRect){ .x = x, .y = y, .width = width, .height = height, .fill = fill };
+  *rect = (TmPrimRect) { .x = x, .y = y, .width = width, .height = height, .fill = fill };
   return rect;
 }
 
@@ -131,8 +131,9 @@ void
 tm_scene_hatch (TmScene *scene, int x, int y, int width, int height, TmColor fill)
 {
   TmPrimRect *rect = &tm_scene_add (scene, TM_LAYER_SHEET, TM_PRIM_HATCH)->as.rect;
-  *rect = (TmPrimRect){ .x = x, .y = y, .width = width, .height = height, .fill = fill,
-                        .stroke = scene->view->theme->hatch };
+  *rect = (TmPrimRect) {
+    .x = x, .y = y, .width = width, .height = height, .fill = fill, .stroke = scene->view->theme->hatch
+  };
 }
 
 void
@@ -147,8 +148,9 @@ tm_scene_text_on_layer (TmScene *scene, TmLayer layer, int x, int y, int max_wid
                         TmColor color, const char *text)
 {
   TmPrimText *prim = &tm_scene_add (scene, layer, TM_PRIM_TEXT)->as.text;
-  *prim = (TmPrimText){ .x = x, .y = y, .max_width = max_width, .font = font, .px = (guint) px, .align = align,
-                        .color = color, .text = text };
+  *prim = (TmPrimText) {
+    .x = x, .y = y, .max_width = max_width, .font = font, .px = (guint) px, .align = align, .color = color, .text = text
+  };
 }
 
 int
@@ -164,7 +166,8 @@ tm_scene_contrasting (const TmScene *scene, TmColor ground)
 {
   const TmTheme *theme = scene->view->theme;
   return tm_color_contrast (theme->cell_text, ground) >= tm_color_contrast (theme->cell_text_inverse, ground)
-             ? theme->cell_text : theme->cell_text_inverse;
+             ? theme->cell_text
+             : theme->cell_text_inverse;
 }
 
 static void
@@ -183,7 +186,7 @@ tm_scene_to_pixels (const TmScene *scene, gint64 x, gint64 y, gint64 width, gint
   int top = tm_camera_snap_y (camera, y), bottom = MAX (tm_camera_snap_y (camera, y + height), top + 1);
   cut (&left, &right, camera->width);
   cut (&top, &bottom, camera->height);
-  return (TmPixels){ left, top, MAX (right - left, 0), MAX (bottom - top, 0) };
+  return (TmPixels) { left, top, MAX (right - left, 0), MAX (bottom - top, 0) };
 }
 
 double
@@ -254,7 +257,8 @@ fills_the_view (const TmScene *scene, const TmBox *box)
 {
   const TmCamera *camera = &scene->view->camera;
   TmPixels at = tm_scene_to_pixels (scene, box->sheet_x, box->sheet_y, box->sheet.width, box->sheet.height);
-  int width = MIN (at.x + at.width, camera->width) - MAX (at.x, 0), height = MIN (at.y + at.height, camera->height) - MAX (at.y, 0);
+  int width = MIN (at.x + at.width, camera->width) - MAX (at.x, 0),
+      height = MIN (at.y + at.height, camera->height) - MAX (at.y, 0);
   return (double) width * height >= 0.18 * camera->width * camera->height || width >= 0.75 * camera->width
          || height >= 0.75 * camera->height;
 }
@@ -292,8 +296,9 @@ look_at_the_middle (TmScene *scene)
       const TmRun *run = &legend->runs->run[i];
       gint64 extent = (gint64) (run->kind == TM_RUN_FLAT ? MIN (run->flat, legend->runs->columns)
                                 : run->columns < legend->runs->columns || run->column_runs != NULL ? run->columns
-                                                                                                  : run->rows);
-      legend->level_visible[i] = tm_ruler_line_strength (tm_scene_length (scene, MAX (extent, 1)) / scene->ds, run->width) > 0;
+                                                                                                   : run->rows);
+      legend->level_visible[i]
+          = tm_ruler_line_strength (tm_scene_length (scene, MAX (extent, 1)) / scene->ds, run->width) > 0;
     }
   if (tm_scene_has_axes (scene, box))
     scene->middle = index;

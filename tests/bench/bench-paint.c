@@ -6,7 +6,12 @@
 #include "paint/synthetic.h"
 #include "ui/paint/painter.h"
 
-enum { W = 1600, H = 1000, FRAMES = 24 };
+enum
+{
+  W = 1600,
+  H = 1000,
+  FRAMES = 24
+};
 
 /* 20 frames a second in a window of which presentation takes 20 ms; 15 where flat blocks are on the screen. */
 #define GL_TARGET 30.0
@@ -48,12 +53,21 @@ measure (Bench *bench, TmModel *model, const char *name, double scale, TmOverlay
 {
   g_autoptr (TmLayout) layout = tm_layout_new (model, NULL, NULL);
   TmTiles *tiles = tm_tiles_new (model, (gsize) 256 << 20, NULL, NULL);
-  TmView view = { .layout = layout, .tiles = tiles, .theme = &bench->theme, .overlay = overlay, .boundaries = TRUE, .device_scale = 1,
-                  .hover_box = TM_NO_BOX, .measure = tm_glyphs_measure, .measure_data = bench->glyphs };
-  const TmBox *all = tm_layout_box (layout, 0), *box = tm_layout_box (layout, layout->box_of_tensor[model->tensors->len > 1 ? 1 : 0]);
+  TmView view = { .layout = layout,
+                  .tiles = tiles,
+                  .theme = &bench->theme,
+                  .overlay = overlay,
+                  .boundaries = TRUE,
+                  .device_scale = 1,
+                  .hover_box = TM_NO_BOX,
+                  .measure = tm_glyphs_measure,
+                  .measure_data = bench->glyphs };
+  const TmBox *all = tm_layout_box (layout, 0),
+              *box = tm_layout_box (layout, layout->box_of_tensor[model->tensors->len > 1 ? 1 : 0]);
   tm_camera_init (&view.camera, W, H);
   if (scale > 0)
-    tm_camera_set_at (&view.camera, box->sheet_x + box->sheet.width / 2, 0.1, box->sheet_y + box->sheet.height / 2, 0.2, scale);
+    tm_camera_set_at (&view.camera, box->sheet_x + box->sheet.width / 2, 0.1, box->sheet_y + box->sheet.height / 2, 0.2,
+                      scale);
   else if (scale == 0)
     tm_camera_fit (&view.camera, all->x, all->y, all->width, all->height, 20);
   else
@@ -83,10 +97,11 @@ measure (Bench *bench, TmModel *model, const char *name, double scale, TmOverlay
   double scene = median (update), gl = scene + median (by_gl), cpu = scene + median (by_cpu);
   double gl_target = flat ? GL_FLAT_TARGET : GL_TARGET;
   if (bench->gl != NULL)
-    printf ("%-34s %7u %8.1f %8.1f %6.0f %s %8.1f %6.0f %s\n", name, n, scene, gl, gl_target, gl <= gl_target ? "ok  " : "OVER", cpu,
-            CPU_TARGET, cpu <= CPU_TARGET ? "ok" : "OVER");
+    printf ("%-34s %7u %8.1f %8.1f %6.0f %s %8.1f %6.0f %s\n", name, n, scene, gl, gl_target,
+            gl <= gl_target ? "ok  " : "OVER", cpu, CPU_TARGET, cpu <= CPU_TARGET ? "ok" : "OVER");
   else
-    printf ("%-34s %7u %8.1f %8s %6s      %8.1f %6.0f %s\n", name, n, scene, "-", "-", cpu, CPU_TARGET, cpu <= CPU_TARGET ? "ok" : "OVER");
+    printf ("%-34s %7u %8.1f %8s %6s      %8.1f %6.0f %s\n", name, n, scene, "-", "-", cpu, CPU_TARGET,
+            cpu <= CPU_TARGET ? "ok" : "OVER");
   fflush (stdout);
   tm_tiles_free (tiles);
 }

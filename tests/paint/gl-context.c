@@ -22,14 +22,19 @@ gl_context_init (GlContext *gl, gboolean es, int major, int minor)
   const char *why = open_display ();
   if (why != NULL)
     return why;
-  const EGLint core[] = { EGL_CONTEXT_MAJOR_VERSION, major, EGL_CONTEXT_MINOR_VERSION, minor,
-                          EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE };
+  const EGLint core[] = {
+    EGL_CONTEXT_MAJOR_VERSION,           major,   EGL_CONTEXT_MINOR_VERSION, minor, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+    EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE
+  };
   const EGLint embedded[] = { EGL_CONTEXT_MAJOR_VERSION, major, EGL_CONTEXT_MINOR_VERSION, minor, EGL_NONE };
   gboolean old = !es && major < 3;
   const EGLint compatible[] = { EGL_CONTEXT_MAJOR_VERSION, major, EGL_CONTEXT_MINOR_VERSION, minor, EGL_NONE };
   eglBindAPI (es ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
-  *gl = (GlContext){ .display = shared_display };
-  gl->context = eglCreateContext (gl->display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, es ? embedded : old ? compatible : core);
+  *gl = (GlContext) { .display = shared_display };
+  gl->context = eglCreateContext (gl->display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT,
+                                  es    ? embedded
+                                  : old ? compatible
+                                        : core);
   if (gl->context == EGL_NO_CONTEXT)
     return "no such context";
   if (!eglMakeCurrent (gl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, gl->context))

@@ -34,8 +34,8 @@ sheet_fixture_clear (SheetFixture *fixture)
 }
 
 static const TmTile *
-make_tile (SheetFixture *fixture, guint level, guint32 column, guint32 row, guint64 rows, guint64 columns, ValueFunc value,
-           gpointer data)
+make_tile (SheetFixture *fixture, guint level, guint32 column, guint32 row, guint64 rows, guint64 columns,
+           ValueFunc value, gpointer data)
 {
   static guint serial = 1;
   for (guint i = 0; i < fixture->tiles->len; i++)
@@ -45,10 +45,10 @@ make_tile (SheetFixture *fixture, guint level, guint32 column, guint32 row, guin
         return tile;
     }
   TmTile *tile = g_new0 (TmTile, 1);
-  tile->key = (TmTileKey){ .level = (guint8) level, .column = column, .row = row };
+  tile->key = (TmTileKey) { .level = (guint8) level, .column = column, .row = row };
   tile->state = TM_TILE_EXACT;
   tile->serial = serial++;
-  tile->texels = g_new0 (float, TM_TILE * TM_TILE);
+  tile->texels = g_new0 (float, TM_TILE *TM_TILE);
   for (int y = 0; y < TM_TILE; y++)
     for (int x = 0; x < TM_TILE; x++)
       {
@@ -70,9 +70,18 @@ sheet_fixture_fill (SheetFixture *fixture, const TmCamera *camera, guint64 rows,
   TmRulers *rulers = tm_scene_take_rulers (fixture->scene);
   tm_rulers_build (rulers, camera, 0, 0, rows, columns, boundaries, TRUE, 2, 1);
   TmPrimSheet sheet = {
-    .x = rulers->first_x, .y = rulers->first_y, .width = rulers->n_x, .height = rulers->n_y, .rulers = rulers,
-    .level = tm_tiles_level_for_scale (camera->scale), .palette = TM_PALETTE_DIVERGING, .range = 1,
-    .columns = columns, .n_elements = rows * columns, .under = fixture->theme.background, .blank = fixture->theme.card_border,
+    .x = rulers->first_x,
+    .y = rulers->first_y,
+    .width = rulers->n_x,
+    .height = rulers->n_y,
+    .rulers = rulers,
+    .level = tm_tiles_level_for_scale (camera->scale),
+    .palette = TM_PALETTE_DIVERGING,
+    .range = 1,
+    .columns = columns,
+    .n_elements = rows * columns,
+    .under = fixture->theme.background,
+    .blank = fixture->theme.card_border,
     .cell_px = camera->scale >= 8 ? (int) camera->scale : 0,
   };
   if (rulers->n_x > 0 && rulers->n_y > 0)
@@ -92,9 +101,10 @@ sheet_fixture_fill (SheetFixture *fixture, const TmCamera *camera, guint64 rows,
           guint32 column = sheet.page_x + i % sheet.n_pages_x, row = sheet.page_y + i / sheet.n_pages_x;
           guint up = missing > 0 && (column + row) % missing == 1 ? 2 : 0;
           gboolean absent = missing > 0 && (column + row) % missing == 2;
-          sheet.pages[i] = (TmPage){ absent ? NULL : make_tile (fixture, sheet.level + up, column >> up, row >> up, rows, columns,
-                                                                value, data),
-                                     absent ? 0 : up };
+          sheet.pages[i] = (TmPage) {
+            absent ? NULL : make_tile (fixture, sheet.level + up, column >> up, row >> up, rows, columns, value, data),
+            absent ? 0 : up
+          };
         }
       tm_scene_add (fixture->scene, TM_LAYER_SHEET, TM_PRIM_SHEET)->as.sheet = sheet;
     }
@@ -103,7 +113,10 @@ sheet_fixture_fill (SheetFixture *fixture, const TmCamera *camera, guint64 rows,
 
 /* --- Brute force ------------------------------------------------------------------------------------------------ */
 
-typedef struct { gint64 a, b, centre, length; } Footprint;
+typedef struct
+{
+  gint64 a, b, centre, length;
+} Footprint;
 
 static gint64
 element (__int128 x0, guint64 d, int h)
@@ -114,8 +127,8 @@ element (__int128 x0, guint64 d, int h)
 static Footprint
 footprint (__int128 x0, guint64 d, int pixel, int width, guint64 length)
 {
-  return (Footprint){ element (x0, d, 2 * pixel + 1 - width), element (x0, d, 2 * pixel + 1 + width), element (x0, d, 2 * pixel + 1),
-                      (gint64) length };
+  return (Footprint) { element (x0, d, 2 * pixel + 1 - width), element (x0, d, 2 * pixel + 1 + width),
+                       element (x0, d, 2 * pixel + 1), (gint64) length };
 }
 
 static gint64
@@ -171,7 +184,8 @@ axis_ink (const TmBoundaries *boundaries, gboolean rows, const TmCamera *camera,
         continue; /* not coarser than the next level: the finer one draws these */
       int width = (int) run->width;
       Footprint f = footprint (x0, camera->d, pixel, width + (halo ? 2 : 0), length);
-      if (block_of (table, MIN (extent, slice), slice, inside (&f, f.a)) == block_of (table, MIN (extent, slice), slice, inside (&f, f.b)))
+      if (block_of (table, MIN (extent, slice), slice, inside (&f, f.a))
+          == block_of (table, MIN (extent, slice), slice, inside (&f, f.b)))
         continue;
       double pitch = table != NULL ? table_pitch (table, x0, camera->d, camera->scale, pixel, length)
                                    : (double) MIN (extent, slice) * camera->scale;
@@ -191,7 +205,8 @@ flat_ink (const TmBoundaries *boundaries, const TmCamera *camera, int px, int py
         continue;
       int width = (int) run->width + (halo ? 2 : 0);
       guint64 columns = boundaries->columns;
-      Footprint x = footprint (camera->x0, camera->d, px, width, columns), y = footprint (camera->y0, camera->d, py, width, boundaries->rows);
+      Footprint x = footprint (camera->x0, camera->d, px, width, columns),
+                y = footprint (camera->y0, camera->d, py, width, boundaries->rows);
       if (run->flat < columns && i + 1 < boundaries->n_runs)
         y.a = y.b = y.centre;
       guint64 first = (guint64) inside (&y, y.a) * columns + (guint64) inside (&x, x.a);
@@ -206,7 +221,8 @@ flat_ink (const TmBoundaries *boundaries, const TmCamera *camera, int px, int py
 static guint
 pixel_ink (const TmBoundaries *boundaries, const TmCamera *camera, int px, int py, gboolean halo)
 {
-  Footprint x = footprint (camera->x0, camera->d, px, 0, boundaries->columns), y = footprint (camera->y0, camera->d, py, 0, boundaries->rows);
+  Footprint x = footprint (camera->x0, camera->d, px, 0, boundaries->columns),
+            y = footprint (camera->y0, camera->d, py, 0, boundaries->rows);
   gboolean outside_x = x.centre < 0 || x.centre >= x.length, outside_y = y.centre < 0 || y.centre >= y.length;
   /* Beyond the outline and its halo nothing is drawn, whatever the other axis says. */
   guint near_x = axis_ink (boundaries, FALSE, camera, px, TRUE) + axis_ink (boundaries, FALSE, camera, px, FALSE);
@@ -241,7 +257,8 @@ draw_by_cpu (const TmScene *scene, const TmTheme *theme, int width, int height)
   tm_cpu_painter_free (painter);
   guint32 *pixels = g_new (guint32, (gsize) width * height);
   for (int y = 0; y < height; y++)
-    memcpy (pixels + (gsize) y * width, cairo_image_surface_get_data (surface) + (gsize) y * cairo_image_surface_get_stride (surface),
+    memcpy (pixels + (gsize) y * width,
+            cairo_image_surface_get_data (surface) + (gsize) y * cairo_image_surface_get_stride (surface),
             (gsize) width * 4);
   cairo_surface_destroy (surface);
   return pixels;

@@ -51,8 +51,9 @@ has_parameter (const TmTensor *tensor, TmQuantity quantity)
   return quantity == TM_QUANTITY_SCALE;
 }
 
-static const TmCodec quantized_codec = { .name = "synthetic", .values = get_values, .raw = get_raw, .parameter = get_parameter,
-                                         .has_parameter = has_parameter };
+static const TmCodec quantized_codec = {
+  .name = "synthetic", .values = get_values, .raw = get_raw, .parameter = get_parameter, .has_parameter = has_parameter
+};
 static const TmCodec plain_codec = { .name = "synthetic", .values = get_values };
 
 static TmTensor *
@@ -106,8 +107,10 @@ finish (TmModel *model)
 TmModel *
 synthetic_model_new (guint n_tensors, guint64 rows, guint64 columns)
 {
-  static const char *const role[] = { "attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down" };
-  static const TmDtype dtype[] = { TM_DTYPE_Q4_K, TM_DTYPE_Q6_K, TM_DTYPE_F16, TM_DTYPE_Q8_0, TM_DTYPE_Q4_K, TM_DTYPE_Q5_K, TM_DTYPE_IQ2_XXS };
+  static const char *const role[]
+      = { "attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down" };
+  static const TmDtype dtype[]
+      = { TM_DTYPE_Q4_K, TM_DTYPE_Q6_K, TM_DTYPE_F16, TM_DTYPE_Q8_0, TM_DTYPE_Q4_K, TM_DTYPE_Q5_K, TM_DTYPE_IQ2_XXS };
   TmModel *model = tm_model_new ("synthetic.gguf");
   model->format = g_strdup ("GGUF");
   for (guint i = 0; i < n_tensors; i++)
@@ -115,7 +118,11 @@ synthetic_model_new (guint n_tensors, guint64 rows, guint64 columns)
       guint block = i / 8, part = i % 8;
       g_autofree char *name = g_strdup_printf ("blk.%u.%s.weight", block, role[part]);
       gboolean empty = i % 40 == 39;
-      guint64 shape[] = { empty ? 0 : part == 0 ? columns : part == 2 || part == 3 ? MAX (rows / 4, 1) : part >= 5 ? rows * 2 : rows,
+      guint64 shape[] = { empty                    ? 0
+                          : part == 0              ? columns
+                          : part == 2 || part == 3 ? MAX (rows / 4, 1)
+                          : part >= 5              ? rows * 2
+                                                   : rows,
                           columns };
       TmDtype type = part == 0 ? TM_DTYPE_F32 : dtype[(part * 3 + block * 5) % G_N_ELEMENTS (dtype)];
       TmTensor *tensor = add_tensor (model, name, type, part == 0 && !empty ? 1 : 2, shape);
@@ -157,7 +164,8 @@ is_settled (const TmScene *scene, TmTiles *tiles)
     return FALSE;
   for (guint i = 0; i < n; i++)
     for (gsize k = 0; prims[i].kind == TM_PRIM_SHEET && tm_scene_get_legend (scene)->any_sheet
-                      && k < (gsize) prims[i].as.sheet.n_pages_x * prims[i].as.sheet.n_pages_y; k++)
+                      && k < (gsize) prims[i].as.sheet.n_pages_x * prims[i].as.sheet.n_pages_y;
+         k++)
       if (prims[i].as.sheet.pages[k].tile == NULL)
         return FALSE;
   return TRUE;

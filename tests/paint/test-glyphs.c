@@ -28,12 +28,14 @@ test_measure (void)
   for (int font = 0; font < TM_N_FONTS; font++)
     {
       g_assert_cmpint (tm_glyphs_measure ((TmFont) font, 12, "", glyphs), ==, 0);
-      int one = tm_glyphs_measure ((TmFont) font, 12, "0", glyphs), ten = tm_glyphs_measure ((TmFont) font, 12, "0000000000", glyphs);
+      int one = tm_glyphs_measure ((TmFont) font, 12, "0", glyphs),
+          ten = tm_glyphs_measure ((TmFont) font, 12, "0000000000", glyphs);
       g_assert_cmpint (one, >, 4);
       g_assert_cmpint (ten, ==, one * 10);
       g_assert_cmpint (tm_glyphs_measure ((TmFont) font, 24, "0", glyphs), >, one);
     }
-  g_assert_cmpint (tm_glyphs_measure (TM_FONT_MONO, 12, "iiii", glyphs), ==, tm_glyphs_measure (TM_FONT_MONO, 12, "WWWW", glyphs));
+  g_assert_cmpint (tm_glyphs_measure (TM_FONT_MONO, 12, "iiii", glyphs), ==,
+                   tm_glyphs_measure (TM_FONT_MONO, 12, "WWWW", glyphs));
   tm_glyphs_free (glyphs);
 }
 
@@ -87,7 +89,13 @@ test_hostile (void)
 {
   TmGlyphs *glyphs = tm_glyphs_new ();
   g_autofree char *long_name = g_strnfill (1 << 20, 'x');
-  const char *const names[] = { "", " ", "\xff\xfe broken \xc3", "line\nbreak\ttab", "\xe2\x80\xae override", "👩‍👩‍👧‍👧 重み ǎ̴̡̨", long_name,
+  const char *const names[] = { "",
+                                " ",
+                                "\xff\xfe broken \xc3",
+                                "line\nbreak\ttab",
+                                "\xe2\x80\xae override",
+                                "👩‍👩‍👧‍👧 重み ǎ̴̡̨",
+                                long_name,
                                 "<b>&amp;</b>" };
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     for (int font = 0; font < TM_N_FONTS; font++)
@@ -109,7 +117,9 @@ test_full_atlas (void)
   int width, height;
   for (guint px = 8; px < 120; px++)
     {
-      TmPrimText text = { .font = TM_FONT_SANS_BOLD, .px = px, .text = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" };
+      TmPrimText text = { .font = TM_FONT_SANS_BOLD,
+                          .px = px,
+                          .text = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" };
       tm_glyphs_begin (glyphs);
       const TmGlyphQuad *quads = tm_glyphs_layout (glyphs, &text, &n);
       tm_glyphs_get_atlas (glyphs, &width, &height, &serial);

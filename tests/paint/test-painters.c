@@ -9,7 +9,11 @@
 
 static const gboolean es = TEST_ES;
 
-enum { W = 900, H = 600 };
+enum
+{
+  W = 900,
+  H = 600
+};
 
 static gboolean
 begin (GlContext *gl)
@@ -79,7 +83,12 @@ test_model (void)
     {
       TmTheme theme;
       tm_theme_init (&theme, dark, 0);
-      const struct { double scale; TmOverlay overlay; const char *name; } shot[] = {
+      const struct
+      {
+        double scale;
+        TmOverlay overlay;
+        const char *name;
+      } shot[] = {
         { 0, TM_OVERLAY_DTYPE, "whole, dtype" },   { 0, TM_OVERLAY_VALUE, "whole, value" },
         { 0.2, TM_OVERLAY_SCALE, "boxes, scale" }, { 0.5, TM_OVERLAY_NONE, "boxes, plain" },
         { 1.3, TM_OVERLAY_RAW, "heat map, raw" },  { 9, TM_OVERLAY_VALUE, "heat map, near" },
@@ -87,8 +96,15 @@ test_model (void)
       };
       for (guint i = 0; i < G_N_ELEMENTS (shot); i++)
         {
-          TmView view = { .layout = layout, .tiles = tiles, .theme = &theme, .overlay = shot[i].overlay, .boundaries = TRUE,
-                          .device_scale = i == 3 ? 2 : 1, .selection = &selection, .hover_box = 1, .measure = tm_glyphs_measure,
+          TmView view = { .layout = layout,
+                          .tiles = tiles,
+                          .theme = &theme,
+                          .overlay = shot[i].overlay,
+                          .boundaries = TRUE,
+                          .device_scale = i == 3 ? 2 : 1,
+                          .selection = &selection,
+                          .hover_box = 1,
+                          .measure = tm_glyphs_measure,
                           .measure_data = glyphs };
           const TmBox *all = tm_layout_box (layout, 0);
           tm_camera_init (&view.camera, W, H);
@@ -125,11 +141,18 @@ test_reuse (void)
     {
       TmTheme theme;
       tm_theme_init (&theme, i % 3 == 2, 0);
-      TmView view = { .layout = layout, .tiles = tiles, .theme = &theme, .overlay = i % 4 == 3 ? TM_OVERLAY_RAW : TM_OVERLAY_VALUE,
-                      .boundaries = TRUE, .device_scale = 1, .hover_box = TM_NO_BOX, .measure = tm_glyphs_measure,
+      TmView view = { .layout = layout,
+                      .tiles = tiles,
+                      .theme = &theme,
+                      .overlay = i % 4 == 3 ? TM_OVERLAY_RAW : TM_OVERLAY_VALUE,
+                      .boundaries = TRUE,
+                      .device_scale = 1,
+                      .hover_box = TM_NO_BOX,
+                      .measure = tm_glyphs_measure,
                       .measure_data = glyphs };
       tm_camera_init (&view.camera, W, H);
-      tm_camera_set_at (&view.camera, box->sheet_x + 200 * i, 0.1, box->sheet_y + 150 * i, 0.9, i % 2 == 0 ? 1.0 : 50.0 / (i + 1));
+      tm_camera_set_at (&view.camera, box->sheet_x + 200 * i, 0.1, box->sheet_y + 150 * i, 0.9,
+                        i % 2 == 0 ? 1.0 : 50.0 / (i + 1));
       settle_scene (scene, &view);
       if (i == 7)
         { /* as when a window moves to another screen */
@@ -163,18 +186,28 @@ test_primitives (void)
   tm_theme_init (&theme, FALSE, 0);
   for (int i = 0; i < 60; i++)
     {
-      TmPrimRect *rect = tm_scene_rect (scene, TM_LAYER_BOX, i * 37 % 900 - 20, i * 53 % 600 - 20, 5 + i * 7 % 160, 4 + i * 11 % 130,
-                                        theme.family[i % TM_N_FAMILIES]);
+      TmPrimRect *rect = tm_scene_rect (scene, TM_LAYER_BOX, i * 37 % 900 - 20, i * 53 % 600 - 20, 5 + i * 7 % 160,
+                                        4 + i * 11 % 130, theme.family[i % TM_N_FAMILIES]);
       rect->radius = i % 9 * 3;
       rect->border = i % 4;
       rect->stroke = i % 5 == 0 ? theme.accent_soft : theme.line;
       if (i % 6 == 1)
         rect->fill = i % 12 == 1 ? 0 : theme.accent_soft;
       TmPrimRect *hatch = &tm_scene_add (scene, TM_LAYER_SHEET, TM_PRIM_HATCH)->as.rect;
-      *hatch = (TmPrimRect){ .x = i * 71 % 900 - 9, .y = i * 29 % 600 - 9, .width = 30, .height = 21, .fill = theme.card, .stroke = theme.hatch };
-      tm_scene_add (scene, TM_LAYER_TEXT, TM_PRIM_TEXT)->as.text = (TmPrimText){
-        .x = i * 67 % 900, .y = i * 31 % 600, .max_width = i % 3 == 0 ? 60 : 0, .font = (TmFont) (i % TM_N_FONTS),
-        .px = (guint) (8 + i % 13), .align = (TmAlign) (i % 3), .color = i % 2 == 0 ? theme.text : 0x3584e480,
+      *hatch = (TmPrimRect) { .x = i * 71 % 900 - 9,
+                              .y = i * 29 % 600 - 9,
+                              .width = 30,
+                              .height = 21,
+                              .fill = theme.card,
+                              .stroke = theme.hatch };
+      tm_scene_add (scene, TM_LAYER_TEXT, TM_PRIM_TEXT)->as.text = (TmPrimText) {
+        .x = i * 67 % 900,
+        .y = i * 31 % 600,
+        .max_width = i % 3 == 0 ? 60 : 0,
+        .font = (TmFont) (i % TM_N_FONTS),
+        .px = (guint) (8 + i % 13),
+        .align = (TmAlign) (i % 3),
+        .color = i % 2 == 0 ? theme.text : 0x3584e480,
         .text = i % 2 == 0 ? "model.layers.17.attn_output.weight" : "−0.01293 ×18 größe 重み",
       };
     }
@@ -192,7 +225,12 @@ test_many_boxes (void)
   g_autoptr (TmScene) scene = tm_scene_new ();
   TmTheme theme;
   tm_theme_init (&theme, FALSE, 0);
-  TmView view = { .layout = layout, .theme = &theme, .overlay = TM_OVERLAY_DTYPE, .boundaries = TRUE, .device_scale = 1, .hover_box = TM_NO_BOX };
+  TmView view = { .layout = layout,
+                  .theme = &theme,
+                  .overlay = TM_OVERLAY_DTYPE,
+                  .boundaries = TRUE,
+                  .device_scale = 1,
+                  .hover_box = TM_NO_BOX };
   const TmBox *all = tm_layout_box (layout, 0);
   tm_camera_init (&view.camera, W, H);
   for (double zoom = 1; zoom < 1e4; zoom *= 4)

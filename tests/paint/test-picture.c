@@ -8,7 +8,11 @@
 
 static char *folder;
 
-typedef struct { int width, height; guint colors, boundary, text; } Picture;
+typedef struct
+{
+  int width, height;
+  guint colors, boundary, text;
+} Picture;
 
 static Picture
 look_at (const char *path, gboolean dark)
@@ -39,7 +43,8 @@ look_at (const char *path, gboolean dark)
 static void
 test_depths (void)
 {
-  static const char *const address[] = { NULL, "", "blk.2", "blk.2.attn_q.weight", "blk.2.attn_q.weight[37,300]", "blk.2.attn_q.weight[0:8,256:320]" };
+  static const char *const address[]
+      = { NULL, "", "blk.2", "blk.2.attn_q.weight", "blk.2.attn_q.weight[37,300]", "blk.2.attn_q.weight[0:8,256:320]" };
   g_autoptr (TmModel) model = synthetic_model_new (48, 512, 512);
   g_autofree char *path = g_build_filename (folder, "picture.png", NULL);
   for (guint i = 0; i < G_N_ELEMENTS (address); i++)
@@ -49,7 +54,8 @@ test_depths (void)
         g_assert_true (tm_picture_write (model, address[i], 900, 640, dark, path, &error));
         g_assert_no_error (error);
         Picture picture = look_at (path, dark);
-        g_test_message ("%s: %u colours, %u boundary pixels, %u of text", address[i], picture.colors, picture.boundary, picture.text);
+        g_test_message ("%s: %u colours, %u boundary pixels, %u of text", address[i], picture.colors, picture.boundary,
+                        picture.text);
         g_assert_cmpint (picture.width, ==, 900);
         g_assert_cmpint (picture.height, ==, 640);
         g_assert_cmpuint (picture.colors, >, 60);
@@ -90,7 +96,8 @@ static void
 test_refusals (void)
 {
   g_autoptr (TmModel) model = synthetic_tensor_new (30, 70, 0);
-  g_autofree char *path = g_build_filename (folder, "none.png", NULL), *nowhere = g_build_filename (folder, "no", "such", "folder.png", NULL);
+  g_autofree char *path = g_build_filename (folder, "none.png", NULL),
+                  *nowhere = g_build_filename (folder, "no", "such", "folder.png", NULL);
   refuse (model, "blk.7.attn_q.weight", 300, 300, path, TM_ERROR_ADDRESS);
   refuse (model, "blk.0.attn_q.weight[1,70]", 300, 300, path, TM_ERROR_ADDRESS);
   refuse (model, "", 20, 300, path, TM_ERROR_UNSUPPORTED);

@@ -55,13 +55,20 @@ some_value (gint64 column, gint64 row, gpointer data)
   hash = (hash ^ hash >> 15) * 3266489917u;
   switch (hash >> 24)
     {
-    case 0: return NAN;
-    case 1: return INFINITY;
-    case 2: return -INFINITY;
-    case 3: return 0.0f;
-    case 4: return -1e-40f;
-    case 5: return 3e38f;
-    default: return ((float) (hash & 0xffff) - 32768.0f) * (1.2f / 32768.0f);
+    case 0:
+      return NAN;
+    case 1:
+      return INFINITY;
+    case 2:
+      return -INFINITY;
+    case 3:
+      return 0.0f;
+    case 4:
+      return -1e-40f;
+    case 5:
+      return 3e38f;
+    default:
+      return ((float) (hash & 0xffff) - 32768.0f) * (1.2f / 32768.0f);
     }
 }
 
@@ -129,7 +136,8 @@ test_view (gconstpointer data)
     {
       guint largest;
       tm_theme_init (&fixture.theme, dark, 0);
-      g_autofree guint32 *a = draw_by_gl (&gl, &fixture, FALSE), *b = draw_by_cpu (fixture.scene, &fixture.theme, WIDTH, HEIGHT);
+      g_autofree guint32 *a = draw_by_gl (&gl, &fixture, FALSE),
+                         *b = draw_by_cpu (fixture.scene, &fixture.theme, WIDTH, HEIGHT);
       g_assert_cmpuint (count_differences (a, b, WIDTH * HEIGHT, 0, &largest), ==, 0);
     }
   sheet_fixture_clear (&fixture);
@@ -140,7 +148,12 @@ test_view (gconstpointer data)
 static void
 test_random_views (void)
 {
-  enum { W = 240, H = 150, EACH = 5 };
+  enum
+  {
+    W = 240,
+    H = 150,
+    EACH = 5
+  };
   GlContext gl;
   if (!begin (&gl, W, H))
     return;
@@ -162,7 +175,8 @@ test_random_views (void)
           tm_camera_set (&camera, x, y, exp (pick_double (log (0.02), log (200))));
           sheet_fixture_fill (&fixture, &camera, view->rows, view->columns, boundaries, some_value, NULL, 3);
           g_autofree guint32 *mask = draw_by_gl (&gl, &fixture, TRUE), *color = draw_by_gl (&gl, &fixture, FALSE);
-          g_autofree guint32 *by_cpu = draw_cpu_mask (&fixture, W, H), *cpu_color = draw_by_cpu (fixture.scene, &fixture.theme, W, H);
+          g_autofree guint32 *by_cpu = draw_cpu_mask (&fixture, W, H),
+                             *cpu_color = draw_by_cpu (fixture.scene, &fixture.theme, W, H);
           guint wrong = 0, largest;
           for (int i = 0; i < W * H; i++)
             {
@@ -184,7 +198,11 @@ test_random_views (void)
 static void
 test_ink_bounds (void)
 {
-  enum { W = 800, H = 500 };
+  enum
+  {
+    W = 800,
+    H = 500
+  };
   GlContext gl;
   if (!begin (&gl, W, H))
     return;
@@ -230,20 +248,30 @@ test_ink_bounds (void)
 }
 
 /* A value of a texel above level 0 is that of the largest element in it: here the outlier, wherever it is. */
-typedef struct { gint64 column, row; guint level; } Outlier;
+typedef struct
+{
+  gint64 column, row;
+  guint level;
+} Outlier;
 
 static float
 outlier_value (gint64 column, gint64 row, gpointer data)
 {
   const Outlier *outlier = data;
-  return column >> outlier->level == outlier->column >> outlier->level && row >> outlier->level == outlier->row >> outlier->level ? 1.0f
-                                                                                                                             : 0.0f;
+  return column >> outlier->level == outlier->column >> outlier->level
+                 && row >> outlier->level == outlier->row >> outlier->level
+             ? 1.0f
+             : 0.0f;
 }
 
 static void
 test_lone_outlier (void)
 {
-  enum { W = 200, H = 150 };
+  enum
+  {
+    W = 200,
+    H = 150
+  };
   GlContext gl;
   if (!begin (&gl, W, H))
     return;
@@ -280,7 +308,11 @@ position_value (gint64 column, gint64 row, gpointer data)
 static void
 test_tile_corner (void)
 {
-  enum { W = 200, H = 150 };
+  enum
+  {
+    W = 200,
+    H = 150
+  };
   GlContext gl;
   if (!begin (&gl, W, H))
     return;

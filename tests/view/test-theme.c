@@ -41,7 +41,8 @@ test_sequential (void)
   for (int dark = 0; dark < 2; dark++)
     for (int i = 1; i < 256; i++)
       {
-        double before = tm_color_luminance (themes[dark].sequential[i - 1]), after = tm_color_luminance (themes[dark].sequential[i]);
+        double before = tm_color_luminance (themes[dark].sequential[i - 1]),
+               after = tm_color_luminance (themes[dark].sequential[i]);
         if (dark)
           g_assert_cmpfloat (after, >=, before - 0.004);
         else
@@ -61,9 +62,11 @@ test_lines_stand_out (void)
           /* The line's own colour is no value's; on every value the line or its halo has 3 : 1. */
           g_assert_cmpfloat (tm_color_contrast (theme->line, theme->diverging[i]), >, 1.4);
           g_assert_cmpfloat (tm_color_contrast (theme->line, theme->sequential[i]), >, 1.2);
-          g_assert_cmpfloat (MAX (tm_color_contrast (theme->line, theme->diverging[i]), tm_color_contrast (theme->halo, theme->diverging[i])),
+          g_assert_cmpfloat (MAX (tm_color_contrast (theme->line, theme->diverging[i]),
+                                  tm_color_contrast (theme->halo, theme->diverging[i])),
                              >=, 3);
-          g_assert_cmpfloat (MAX (tm_color_contrast (theme->line, theme->sequential[i]), tm_color_contrast (theme->halo, theme->sequential[i])),
+          g_assert_cmpfloat (MAX (tm_color_contrast (theme->line, theme->sequential[i]),
+                                  tm_color_contrast (theme->halo, theme->sequential[i])),
                              >=, 3);
         }
     }
@@ -72,7 +75,9 @@ test_lines_stand_out (void)
 static void
 check_text (const TmTheme *theme, TmColor ground)
 {
-  g_assert_cmpfloat (MAX (tm_color_contrast (theme->cell_text, ground), tm_color_contrast (theme->cell_text_inverse, ground)), >=, 4.5);
+  g_assert_cmpfloat (
+      MAX (tm_color_contrast (theme->cell_text, ground), tm_color_contrast (theme->cell_text_inverse, ground)), >=,
+      4.5);
 }
 
 static void
@@ -87,7 +92,9 @@ test_text_contrast (void)
       for (int i = 0; i < TM_N_FAMILIES; i++)
         {
           g_assert_cmpfloat (tm_color_contrast (theme->family_text[i], theme->card), >=, 4.5);
-          g_assert_cmpfloat (tm_color_contrast (tm_color_readable (theme->text, theme->family_fill[i], 4.5), theme->family_fill[i]), >=, 4.5);
+          g_assert_cmpfloat (
+              tm_color_contrast (tm_color_readable (theme->text, theme->family_fill[i], 4.5), theme->family_fill[i]),
+              >=, 4.5);
           check_text (theme, theme->family_fill[i]);
           check_text (theme, theme->family[i]);
         }
@@ -140,7 +147,8 @@ test_index (void)
   g_assert_cmpint (index_of (TM_PALETTE_MAGNITUDE, 0, 2, -INFINITY), ==, 255);
   for (float v = 0; v < 2; v += 0.0137f) /* both sides alike */
     {
-      int above = index_of (TM_PALETTE_DIVERGING, 0, 1.7f, v) - 128, below = 128 - index_of (TM_PALETTE_DIVERGING, 0, 1.7f, -v);
+      int above = index_of (TM_PALETTE_DIVERGING, 0, 1.7f, v) - 128,
+          below = 128 - index_of (TM_PALETTE_DIVERGING, 0, 1.7f, -v);
       g_assert_cmpint (ABS (above - below), <=, 1); /* a tie may fall to either entry */
     }
 }

@@ -6,20 +6,29 @@
 
 #include <string.h>
 
-typedef struct { int first, end; guint32 page; } Segment; /* columns that lie in one wanted tile */
+typedef struct
+{
+  int first, end;
+  guint32 page;
+} Segment; /* columns that lie in one wanted tile */
 
 struct _TmSheetScratch
 {
-  int size;             /* columns there is room for */
-  gint32 *texel;        /* element >> level */
-  guint8 *line, *halo;  /* of the column ruler */
+  int size;            /* columns there is room for */
+  gint32 *texel;       /* element >> level */
+  guint8 *line, *halo; /* of the column ruler */
   guint8 *row_line, *row_halo;
-  guint8 *place;        /* OUTSIDE, NEAR, CENTRE bits */
-  gint32 *inked;        /* columns with a line or halo of their own */
+  guint8 *place; /* OUTSIDE, NEAR, CENTRE bits */
+  gint32 *inked; /* columns with a line or halo of their own */
   Segment *segment;
 };
 
-enum { OUTSIDE = 1, NEAR = 2, CENTRE = 4 };
+enum
+{
+  OUTSIDE = 1,
+  NEAR = 2,
+  CENTRE = 4
+};
 
 /* What is the same for all rows of one sheet. */
 typedef struct
@@ -34,7 +43,7 @@ typedef struct
   int left, n, skip;      /* first column on the raster, columns, ruler entries before it */
   int corner_x, corner_y; /* where a hatch is anchored */
   int n_inked, n_segments;
-  gint64 last_row;        /* rows above have every cell; this one has last_columns */
+  gint64 last_row; /* rows above have every cell; this one has last_columns */
   gint64 last_columns;
   gboolean saw_infinity;
 } Job;
@@ -110,7 +119,7 @@ prepare_columns (Job *job)
       guint32 page = (guint32) (s->texel[i] >> 8) - sheet->page_x;
       if (job->n_segments == 0 || s->segment[job->n_segments - 1].page != page
           || s->segment[job->n_segments - 1].end != i)
-        s->segment[job->n_segments++] = (Segment){ i, i, page };
+        s->segment[job->n_segments++] = (Segment) { i, i, page };
       s->segment[job->n_segments - 1].end = i + 1;
     }
 }
@@ -247,7 +256,8 @@ paint_row (Job *job, guint32 *out, int py, int ruler_y)
         {
           const Segment *segment = &s->segment[k];
           const TmPage *page = page_row < sheet->n_pages_y && segment->page < sheet->n_pages_x
-                                   ? &sheet->pages[(gsize) page_row * sheet->n_pages_x + segment->page] : NULL;
+                                   ? &sheet->pages[(gsize) page_row * sheet->n_pages_x + segment->page]
+                                   : NULL;
           paint_segment (job, out, segment, page, texel, py, sheet->cell_px >= 8 && (get_place (row) & CENTRE));
         }
       if (row->element >= job->last_row)
@@ -315,8 +325,15 @@ tm_raster_sheet (TmRaster *raster, const TmPrimSheet *sheet, const TmTheme *them
   if (left >= right || top >= bottom)
     return;
 
-  Job job = { .raster = raster, .sheet = sheet, .theme = theme, .scratch = scratch, .left = left, .n = right - left,
-              .skip = left - rulers->first_x, .corner_x = left, .corner_y = top };
+  Job job = { .raster = raster,
+              .sheet = sheet,
+              .theme = theme,
+              .scratch = scratch,
+              .left = left,
+              .n = right - left,
+              .skip = left - rulers->first_x,
+              .corner_x = left,
+              .corner_y = top };
   tm_colormap_scale_init (&job.scale, sheet->palette, sheet->low, sheet->range);
   job.palette = sheet->palette == TM_PALETTE_DIVERGING ? theme->diverging : theme->sequential;
   job.under = tm_raster_opaque (sheet->under);

@@ -16,7 +16,11 @@ gboolean tm_gl_check_version (GError **error);
 
 /* --- Linear data in 2-D integer textures, 2048 texels a row: no one is longer than any GL's limit ---------------- */
 #define TM_GL_LINEAR_WIDTH 2048
-typedef struct { GLuint texture; int rows; } TmGlLinear;
+typedef struct
+{
+  GLuint texture;
+  int rows;
+} TmGlLinear;
 void tm_gl_linear_init (TmGlLinear *linear);
 void tm_gl_linear_clear (TmGlLinear *linear);
 /* Uploads a whole array of GLuint (R32UI) or four GLint (RGBA32I) texels; its capacity is padded to whole rows. */

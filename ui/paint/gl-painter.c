@@ -3,10 +3,25 @@
 
 #define HATCHED 0xffffffffu
 
-typedef struct { GLint rect[4]; GLuint style[4]; } RectInstance;
-typedef struct { GLint rect[4]; GLint atlas[2]; GLuint color; } GlyphInstance;
+typedef struct
+{
+  GLint rect[4];
+  GLuint style[4];
+} RectInstance;
+typedef struct
+{
+  GLint rect[4];
+  GLint atlas[2];
+  GLuint color;
+} GlyphInstance;
 
-typedef enum { BATCH_NONE, BATCH_RECTS, BATCH_GLYPHS, BATCH_SHEETS } Batch;
+typedef enum
+{
+  BATCH_NONE,
+  BATCH_RECTS,
+  BATCH_GLYPHS,
+  BATCH_SHEETS
+} Batch;
 
 typedef struct
 {
@@ -237,7 +252,8 @@ tm_gl_painter_draw (TmGlPainter *painter, int width, int height, const TmScene *
   if (painter->masks)
     glClearColor (0, 0, 1, 1); /* outside */
   else
-    glClearColor ((float) TM_COLOR_RED (theme->background) / 255.0f, (float) TM_COLOR_GREEN (theme->background) / 255.0f,
+    glClearColor ((float) TM_COLOR_RED (theme->background) / 255.0f,
+                  (float) TM_COLOR_GREEN (theme->background) / 255.0f,
                   (float) TM_COLOR_BLUE (theme->background) / 255.0f, 1.0f);
   glClear (GL_COLOR_BUFFER_BIT);
   tm_glyphs_begin (glyphs);

@@ -29,7 +29,8 @@ static gboolean
 append_source (GString *source, const char *file, GError **error)
 {
   g_autofree char *path = g_strconcat (PREFIX, file, NULL);
-  g_autoptr (GBytes) bytes = g_resource_lookup_data (tm_paint_get_resource (), path, G_RESOURCE_LOOKUP_FLAGS_NONE, error);
+  g_autoptr (GBytes) bytes
+      = g_resource_lookup_data (tm_paint_get_resource (), path, G_RESOURCE_LOOKUP_FLAGS_NONE, error);
   if (bytes == NULL)
     return FALSE;
   gsize size;

@@ -39,7 +39,7 @@ struct _TmGlSheets
   GArray *entries;   /* TmRulerEntry (and TmFlatEntry: four integers too) */
   GArray *table;     /* GLuint */
   int width, height;
-  TmTheme theme;     /* colours that are on the GPU */
+  TmTheme theme; /* colours that are on the GPU */
   gboolean has_theme;
 };
 
@@ -256,11 +256,20 @@ static void
 point_at (guint first)
 {
   const char *base = (const char *) NULL + first * sizeof (Instance);
-  static const struct { gsize offset; int n; GLenum type; } attribute[] = {
-    { G_STRUCT_OFFSET (Instance, rect), 4, GL_INT },           { G_STRUCT_OFFSET (Instance, place), 4, GL_INT },
-    { G_STRUCT_OFFSET (Instance, page), 4, GL_INT },           { G_STRUCT_OFFSET (Instance, cells), 4, GL_INT },
-    { G_STRUCT_OFFSET (Instance, color), 4, GL_UNSIGNED_INT }, { G_STRUCT_OFFSET (Instance, scale), 2, GL_FLOAT },
-    { G_STRUCT_OFFSET (Instance, map), 4, GL_INT },            { G_STRUCT_OFFSET (Instance, flat), 4, GL_INT },
+  static const struct
+  {
+    gsize offset;
+    int n;
+    GLenum type;
+  } attribute[] = {
+    { G_STRUCT_OFFSET (Instance, rect), 4, GL_INT },
+    { G_STRUCT_OFFSET (Instance, place), 4, GL_INT },
+    { G_STRUCT_OFFSET (Instance, page), 4, GL_INT },
+    { G_STRUCT_OFFSET (Instance, cells), 4, GL_INT },
+    { G_STRUCT_OFFSET (Instance, color), 4, GL_UNSIGNED_INT },
+    { G_STRUCT_OFFSET (Instance, scale), 2, GL_FLOAT },
+    { G_STRUCT_OFFSET (Instance, map), 4, GL_INT },
+    { G_STRUCT_OFFSET (Instance, flat), 4, GL_INT },
     { G_STRUCT_OFFSET (Instance, block), 4, GL_INT },
   };
   for (guint i = 0; i < G_N_ELEMENTS (attribute); i++)

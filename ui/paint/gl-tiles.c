@@ -6,7 +6,11 @@
 #define FIRST_LAYERS 32
 #define MOST_LAYERS 512 /* 128 MiB */
 
-typedef struct { TmTileKey key; guint serial; } LayerKey;
+typedef struct
+{
+  TmTileKey key;
+  guint serial;
+} LayerKey;
 
 typedef struct
 {
@@ -124,8 +128,8 @@ tm_gl_tiles_get (TmGlTiles *tiles, const TmTile *tile)
   layer->stamp = ++tiles->stamp;
   g_hash_table_insert (tiles->by_key, &layer->key, GUINT_TO_POINTER (oldest + 1));
   glBindTexture (GL_TEXTURE_2D_ARRAY, tiles->texture);
-  glTexSubImage3D (GL_TEXTURE_2D_ARRAY, 0, 0, 0, (GLint) oldest, TM_TILE, (GLsizei) MIN (tile->height, TM_TILE), 1, GL_RED, GL_FLOAT,
-                   tile->texels);
+  glTexSubImage3D (GL_TEXTURE_2D_ARRAY, 0, 0, 0, (GLint) oldest, TM_TILE, (GLsizei) MIN (tile->height, TM_TILE), 1,
+                   GL_RED, GL_FLOAT, tile->texels);
   return (int) oldest;
 }
 

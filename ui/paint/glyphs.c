@@ -14,7 +14,13 @@
 #define MAX_RUNS 20000
 #define MAX_TEXT_BYTES 1024 /* nobody reads more of a caption; keeps hostile names cheap */
 
-typedef struct { TmFont font; guint px; int max_width; char *text; } RunKey;
+typedef struct
+{
+  TmFont font;
+  guint px;
+  int max_width;
+  char *text;
+} RunKey;
 
 typedef struct
 {
@@ -22,8 +28,15 @@ typedef struct
   int width;      /* advance */
 } Run;
 
-typedef struct { PangoFont *font; guint32 glyph; } GlyphKey;
-typedef struct { int x, y, width, height, atlas_x, atlas_y; } Glyph; /* x, y from the pen to the image's corner */
+typedef struct
+{
+  PangoFont *font;
+  guint32 glyph;
+} GlyphKey;
+typedef struct
+{
+  int x, y, width, height, atlas_x, atlas_y;
+} Glyph; /* x, y from the pen to the image's corner */
 
 typedef struct
 {
@@ -38,11 +51,11 @@ struct _TmGlyphs
   PangoContext *context;
   PangoLayout *layout;
   PangoFontDescription *description[TM_N_FONTS];
-  GHashTable *runs;    /* RunKey → Run */
-  GHashTable *glyphs;  /* GlyphKey → Glyph */
-  GHashTable *ascii;   /* px → AsciiTable */
-  GArray *quads;       /* TmGlyphQuad of all runs, relative to a left-aligned baseline */
-  GArray *result;      /* TmGlyphQuad of the last layout call */
+  GHashTable *runs;   /* RunKey → Run */
+  GHashTable *glyphs; /* GlyphKey → Glyph */
+  GHashTable *ascii;  /* px → AsciiTable */
+  GArray *quads;      /* TmGlyphQuad of all runs, relative to a left-aligned baseline */
+  GArray *result;     /* TmGlyphQuad of the last layout call */
   guint8 *atlas;
   int height, shelf_x, shelf_y, shelf_height;
   gboolean full;
@@ -96,10 +109,11 @@ glyph_key_free (gpointer data)
 TmGlyphs *
 tm_glyphs_new (void)
 {
-  static const char *const family[] = { "Cantarell, Adwaita Sans, DejaVu Sans, sans-serif",
-                                        "DejaVu Sans Mono, monospace" };
+  static const char *const family[]
+      = { "Cantarell, Adwaita Sans, DejaVu Sans, sans-serif", "DejaVu Sans Mono, monospace" };
   TmGlyphs *glyphs = g_new0 (TmGlyphs, 1);
-  g_autoptr (PangoFontMap) map = pango_cairo_font_map_new (); /* an own one: whatever the desktop sets does not reach it */
+  g_autoptr (PangoFontMap) map
+      = pango_cairo_font_map_new (); /* an own one: whatever the desktop sets does not reach it */
   pango_cairo_font_map_set_resolution (PANGO_CAIRO_FONT_MAP (map), 96);
   glyphs->context = pango_font_map_create_context (map);
   cairo_font_options_t *options = cairo_font_options_create ();
@@ -221,13 +235,13 @@ find_glyph (TmGlyphs *glyphs, PangoFont *font, PangoGlyph id)
       const guint8 *pixels = cairo_image_surface_get_data (surface);
       int stride = cairo_image_surface_get_stride (surface);
       for (int y = 0; y < glyph->height; y++)
-        memcpy (glyphs->atlas + (gsize) (glyph->atlas_y + y) * ATLAS_WIDTH + glyph->atlas_x, pixels + (gsize) y * stride,
-                (gsize) glyph->width);
+        memcpy (glyphs->atlas + (gsize) (glyph->atlas_y + y) * ATLAS_WIDTH + glyph->atlas_x,
+                pixels + (gsize) y * stride, (gsize) glyph->width);
       cairo_surface_destroy (surface);
       glyphs->serial++;
     }
   GlyphKey *kept = g_new (GlyphKey, 1);
-  *kept = (GlyphKey){ g_object_ref (font), id };
+  *kept = (GlyphKey) { g_object_ref (font), id };
   g_hash_table_insert (glyphs->glyphs, kept, glyph);
   return glyph;
 }
@@ -237,7 +251,8 @@ append_quad (TmGlyphs *glyphs, const Glyph *glyph, int pen_x, int pen_y)
 {
   if (glyph->width == 0)
     return;
-  TmGlyphQuad quad = { pen_x + glyph->x, pen_y + glyph->y, glyph->width, glyph->height, glyph->atlas_x, glyph->atlas_y };
+  TmGlyphQuad quad
+      = { pen_x + glyph->x, pen_y + glyph->y, glyph->width, glyph->height, glyph->atlas_x, glyph->atlas_y };
   g_array_append_val (glyphs->quads, quad);
 }
 
@@ -283,7 +298,7 @@ shape (TmGlyphs *glyphs, TmFont font, guint px, int max_width, const char *text)
   run->width = PANGO_PIXELS_CEIL (pen);
 
   RunKey *kept = g_new (RunKey, 1);
-  *kept = (RunKey){ font, px, max_width, g_strdup (text) };
+  *kept = (RunKey) { font, px, max_width, g_strdup (text) };
   g_hash_table_insert (glyphs->runs, kept, run);
   return run;
 }
@@ -330,7 +345,7 @@ find_ascii (TmGlyphs *glyphs, TmFont font, guint px, const char *text, guint *n)
       if (run->n == 1)
         {
           const TmGlyphQuad *quad = &g_array_index (glyphs->quads, TmGlyphQuad, run->first);
-          table->ascii[font][c] = (Glyph){ quad->x, quad->y, quad->width, quad->height, quad->atlas_x, quad->atlas_y };
+          table->ascii[font][c] = (Glyph) { quad->x, quad->y, quad->width, quad->height, quad->atlas_x, quad->atlas_y };
         }
       table->known[font][c] = TRUE;
     }

@@ -14,7 +14,7 @@ typedef struct
   gpointer data;
 } Strip;
 
-#define PX(n) ((n) * strip->scale)
+#define PX(n) ((n) *strip->scale)
 
 static int
 measure (const Strip *strip, TmFont font, int px, const char *text)
@@ -70,7 +70,8 @@ add_line_sample (Strip *strip, int thick, const char *label, const char *size)
   g_autofree char *text = size != NULL ? g_strdup_printf ("%s %s", label, size) : g_strdup (label);
   if (strip->x + PX (28) + measure (strip, TM_FONT_SANS, PX (11), text) > strip->right)
     return;
-  tm_scene_rect (strip->scene, TM_LAYER_BOX, strip->x, strip->middle - PX (thick) / 2, PX (22), PX (thick), strip->theme->line);
+  tm_scene_rect (strip->scene, TM_LAYER_BOX, strip->x, strip->middle - PX (thick) / 2, PX (22), PX (thick),
+                 strip->theme->line);
   strip->x += PX (28);
   add_text (strip, TM_FONT_SANS, PX (11), strip->theme->text, text);
   strip->x += PX (18);
@@ -87,8 +88,8 @@ add_chip (Strip *strip, TmDtype dtype)
   TmPrimRect *chip = tm_scene_rect (strip->scene, TM_LAYER_BOX, strip->x, strip->middle - PX (8), width, PX (16), fill);
   chip->radius = PX (8);
   TmColor text = tm_color_contrast (0xffffffff, fill) >= 4.5 ? 0xffffffff : 0x000000ff;
-  tm_scene_text (strip->scene, strip->x + width / 2, strip->middle + PX (4), 0, TM_FONT_MONO_BOLD, PX (10), TM_ALIGN_CENTRE, text,
-                 name);
+  tm_scene_text (strip->scene, strip->x + width / 2, strip->middle + PX (4), 0, TM_FONT_MONO_BOLD, PX (10),
+                 TM_ALIGN_CENTRE, text, name);
   strip->x += width + PX (8);
 }
 
@@ -97,13 +98,16 @@ describe_overlay (TmOverlay overlay, const TmLegend *legend)
 {
   switch (overlay)
     {
-    case TM_OVERLAY_RAW: return "raw codes";
-    case TM_OVERLAY_SCALE: return "magnitude of the scale";
+    case TM_OVERLAY_RAW:
+      return "raw codes";
+    case TM_OVERLAY_SCALE:
+      return "magnitude of the scale";
     case TM_OVERLAY_VALUE:
       return legend->pixels_per_element < 1 ? "largest magnitude a pixel" : "value";
     case TM_OVERLAY_NONE:
     case TM_OVERLAY_DTYPE:
-    case TM_N_OVERLAYS: break;
+    case TM_N_OVERLAYS:
+      break;
     }
   return "dtype";
 }
@@ -113,7 +117,7 @@ begin (Strip *strip, TmScene *scene, const TmTheme *theme, int width, int height
        TmMeasure measure_text, gpointer data)
 {
   tm_scene_clear (scene);
-  *strip = (Strip){ scene, theme, 14 * scale, width - 14 * scale, height / 2, scale, measure_text, data };
+  *strip = (Strip) { scene, theme, 14 * scale, width - 14 * scale, height / 2, scale, measure_text, data };
   tm_scene_rect (scene, TM_LAYER_BOX, 0, 0, width, height, theme->card);
   tm_scene_rect (scene, TM_LAYER_BOX, 0, above ? height - scale : 0, width, scale, theme->card_border);
 }
@@ -127,13 +131,13 @@ tm_title_strip_fill (TmScene *scene, const TmTheme *theme, int width, int height
   int reserved = measure (strip, TM_FONT_MONO, PX (12), right) + PX (16);
   if (reserved + PX (160) < strip->right)
     {
-      tm_scene_text (scene, strip->right, strip->middle + PX (4), 0, TM_FONT_MONO, PX (12), TM_ALIGN_RIGHT, theme->text_dim,
-                     tm_scene_copy (scene, right));
+      tm_scene_text (scene, strip->right, strip->middle + PX (4), 0, TM_FONT_MONO, PX (12), TM_ALIGN_RIGHT,
+                     theme->text_dim, tm_scene_copy (scene, right));
       strip->right -= reserved;
     }
   int title_width = MIN (measure (strip, TM_FONT_SANS_BOLD, PX (14), title), strip->right - strip->x);
-  tm_scene_text (scene, strip->x, strip->middle + PX (5), title_width, TM_FONT_SANS_BOLD, PX (14), TM_ALIGN_LEFT, theme->text,
-                 tm_scene_copy (scene, title));
+  tm_scene_text (scene, strip->x, strip->middle + PX (5), title_width, TM_FONT_SANS_BOLD, PX (14), TM_ALIGN_LEFT,
+                 theme->text, tm_scene_copy (scene, title));
   strip->x += title_width + PX (14);
   int left = strip->right - strip->x;
   if (left > PX (40))
@@ -149,7 +153,8 @@ tm_legend_strip_fill (TmScene *scene, const TmTheme *theme, int width, int heigh
   Strip s, *strip = &s;
   begin (strip, scene, theme, width, height, scale, FALSE, measure_text, data);
 
-  g_autofree char *zoom = g_strdup_printf ("1 element = %.*f px", legend->pixels_per_element >= 10 ? 0 : 4, legend->pixels_per_element);
+  g_autofree char *zoom
+      = g_strdup_printf ("1 element = %.*f px", legend->pixels_per_element >= 10 ? 0 : 4, legend->pixels_per_element);
   int reserved = measure (strip, TM_FONT_SANS, PX (11), zoom) + PX (18);
   tm_scene_text (scene, strip->right, strip->middle + PX (4), 0, TM_FONT_SANS, PX (11), TM_ALIGN_RIGHT, theme->text_dim,
                  tm_scene_copy (scene, zoom));
@@ -178,7 +183,7 @@ tm_legend_strip_fill (TmScene *scene, const TmTheme *theme, int width, int heigh
     }
   for (guint i = 0; legend->runs != NULL && i < legend->runs->n_runs; i++)
     if (legend->level_visible[i])
-      add_line_sample (strip, (int) legend->runs->run[i].width, legend->runs->run[i].label != NULL ? legend->runs->run[i].label : "",
-                       legend->runs->run[i].size);
+      add_line_sample (strip, (int) legend->runs->run[i].width,
+                       legend->runs->run[i].label != NULL ? legend->runs->run[i].label : "", legend->runs->run[i].size);
   tm_scene_finish (scene);
 }

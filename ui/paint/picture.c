@@ -41,7 +41,8 @@ make_layout (Picture *picture, GError **error)
       picture->layout = tm_layout_new (picture->model, unfolded, NULL);
       if (picture->layout == NULL || picture->layout->boxes->len == 0)
         break;
-      if (picture->address.kind != TM_ADDRESS_TENSOR || picture->layout->box_of_tensor[picture->address.tensor] != TM_NO_BOX)
+      if (picture->address.kind != TM_ADDRESS_TENSOR
+          || picture->layout->box_of_tensor[picture->address.tensor] != TM_NO_BOX)
         return TRUE;
       guint fold = tm_layout_find_hiding_fold (picture->layout, picture->address.tensor);
       if (fold == TM_NO_BOX || tm_layout_box (picture->layout, fold)->module == NULL
@@ -91,7 +92,8 @@ fit (Picture *picture, GError **error)
     index = layout->box_of_tensor[address->tensor];
   else if (address->kind == TM_ADDRESS_STORED)
     {
-      g_set_error_literal (error, TM_ERROR, TM_ERROR_ADDRESS, "a stored tensor has no place on the plane; name the logical one");
+      g_set_error_literal (error, TM_ERROR, TM_ERROR_ADDRESS,
+                           "a stored tensor has no place on the plane; name the logical one");
       return FALSE;
     }
   if (index == TM_NO_BOX)
@@ -170,17 +172,18 @@ paint (Picture *picture, cairo_surface_t *surface, int width, int height, int st
   g_autofree char *shown = tm_text_escape (place, -1);
 
   cairo_surface_t *above = cairo_image_surface_create_for_data (data, CAIRO_FORMAT_RGB24, width, strip, stride);
-  cairo_surface_t *middle = cairo_image_surface_create_for_data (data + (gsize) strip * stride, CAIRO_FORMAT_RGB24, width,
-                                                                 height - 2 * strip, stride);
-  cairo_surface_t *below = cairo_image_surface_create_for_data (data + (gsize) (height - strip) * stride, CAIRO_FORMAT_RGB24, width,
-                                                                strip, stride);
+  cairo_surface_t *middle = cairo_image_surface_create_for_data (data + (gsize) strip * stride, CAIRO_FORMAT_RGB24,
+                                                                 width, height - 2 * strip, stride);
+  cairo_surface_t *below = cairo_image_surface_create_for_data (data + (gsize) (height - strip) * stride,
+                                                                CAIRO_FORMAT_RGB24, width, strip, stride);
   tm_cpu_painter_draw (painter, middle, picture->scene, &picture->theme, picture->glyphs);
   if (strip > 0)
     {
-      tm_title_strip_fill (words, &picture->theme, width, strip, 1, title, description, shown, tm_glyphs_measure, picture->glyphs);
+      tm_title_strip_fill (words, &picture->theme, width, strip, 1, title, description, shown, tm_glyphs_measure,
+                           picture->glyphs);
       tm_cpu_painter_draw (painter, above, words, &picture->theme, picture->glyphs);
-      tm_legend_strip_fill (words, &picture->theme, width, strip, 1, tm_scene_get_legend (picture->scene), picture->view.overlay,
-                            tm_glyphs_measure, picture->glyphs);
+      tm_legend_strip_fill (words, &picture->theme, width, strip, 1, tm_scene_get_legend (picture->scene),
+                            picture->view.overlay, tm_glyphs_measure, picture->glyphs);
       tm_cpu_painter_draw (painter, below, words, &picture->theme, picture->glyphs);
     }
   cairo_surface_destroy (above);
@@ -227,7 +230,8 @@ picture_clear (Picture *picture)
 }
 
 gboolean
-tm_picture_write (TmModel *model, const char *address, int width, int height, gboolean dark, const char *out_png, GError **error)
+tm_picture_write (TmModel *model, const char *address, int width, int height, gboolean dark, const char *out_png,
+                  GError **error)
 {
   if (MIN (width, height) < TM_PICTURE_MIN_SIDE || MAX (width, height) > TM_PICTURE_MAX_SIDE)
     {
@@ -236,7 +240,8 @@ tm_picture_write (TmModel *model, const char *address, int width, int height, gb
       return FALSE;
     }
   Picture picture = { .model = model };
-  if (!tm_address_parse (model, address != NULL ? address : "", &picture.address, error) || !make_layout (&picture, error))
+  if (!tm_address_parse (model, address != NULL ? address : "", &picture.address, error)
+      || !make_layout (&picture, error))
     {
       picture_clear (&picture);
       return FALSE;
@@ -246,9 +251,16 @@ tm_picture_write (TmModel *model, const char *address, int width, int height, gb
   picture.scene = tm_scene_new ();
   picture.glyphs = tm_glyphs_new ();
   picture.tiles = tm_tiles_new (model, TILE_BYTES, on_changed, &picture);
-  picture.view = (TmView){
-    .layout = picture.layout, .tiles = picture.tiles, .theme = &picture.theme, .reduce = TM_REDUCE_LARGEST, .boundaries = TRUE,
-    .device_scale = 1, .selection = &picture.address, .hover_box = TM_NO_BOX, .measure = tm_glyphs_measure,
+  picture.view = (TmView) {
+    .layout = picture.layout,
+    .tiles = picture.tiles,
+    .theme = &picture.theme,
+    .reduce = TM_REDUCE_LARGEST,
+    .boundaries = TRUE,
+    .device_scale = 1,
+    .selection = &picture.address,
+    .hover_box = TM_NO_BOX,
+    .measure = tm_glyphs_measure,
     .measure_data = picture.glyphs,
   };
   if (picture.address.within == TM_WITHIN_WHOLE)

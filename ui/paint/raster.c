@@ -90,8 +90,7 @@ tm_raster_rect (TmRaster *raster, const TmPrimRect *rect)
             span (raster, rect->x + mirrored, py, 1, rect_pixel (rect, radius, mirrored, y));
         }
       if (rect->width > 2 * corner)
-        span (raster, rect->x + corner, py, rect->width - 2 * corner,
-              rect_pixel (rect, radius, rect->width / 2, y));
+        span (raster, rect->x + corner, py, rect->width - 2 * corner, rect_pixel (rect, radius, rect->width / 2, y));
     }
 }
 
