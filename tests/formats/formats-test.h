@@ -126,6 +126,7 @@ write_file (const char *folder, const char *name, gconstpointer data, gsize leng
   g_autoptr (GError) error = NULL;
   char *path = g_build_filename (folder, name, NULL);
 
+  g_unlink (path); /* writing without a temporary file does not cut an old one */
   g_file_set_contents_full (path, data, (gssize) length, G_FILE_SET_CONTENTS_NONE, 0600, &error);
   g_assert_no_error (error);
   return path;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <glib.h>
+#include <glib/gstdio.h>
 
 #include "model/metadata.h"
 
@@ -122,6 +123,7 @@ gguf_save (Gguf *gguf, const char *folder, const char *name)
   g_autoptr (GError) error = NULL;
   char *path = g_build_filename (folder, name, NULL);
 
+  g_unlink (path);
   g_file_set_contents_full (path, (const char *) gguf->bytes->data, gguf->bytes->len, G_FILE_SET_CONTENTS_NONE, 0600, &error);
   g_assert_no_error (error);
   g_clear_pointer (&gguf->bytes, g_byte_array_unref);
