@@ -60,7 +60,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TmLayout, tm_layout_free)
 
 /* Smallest box that holds the point; TM_NO_BOX outside the model's. O(depth × children) at most, indexed where many. */
 guint tm_layout_pick (const TmLayout *layout, gint64 x, gint64 y);
-/* Box of a module: its card or group, or the fold's card that stands for it; TM_NO_BOX. */
+/* Box of a module: its card or group, its section where a card draws it ("self_attn"), its tensor where it holds only one,
+ * the fold's card that stands for it, or the nearest of a module above it. TM_NO_BOX for a module of another model. */
 guint tm_layout_find_module (const TmLayout *layout, const TmModule *module);
 /* The fold that hides a tensor (its card's box), TM_NO_BOX if the tensor has a box of its own. */
 guint tm_layout_find_hiding_fold (const TmLayout *layout, guint tensor);

@@ -34,7 +34,7 @@ struct _TmModule
   char *name;          /* last segment, or list word and number: "attn_q", "blk.0"; the root's is "" */
   char *path;          /* full dotted path; the root's is "" */
   TmModuleRole role;
-  char *role_name;     /* finer role from names.json's patterns: "attention.q", "ffn.gate", "norm"; NULL if none */
+  char *role_name;     /* finer role from names.json's patterns: "attn.q", "mlp.gate", "norm"; NULL if none */
   gint64 number;       /* of a repeated block or expert; −1 otherwise */
   TmModule *parent;    /* NULL at the root */
   GPtrArray *children; /* TmModule *, in order (numbered siblings by number); owned */
