@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define THIN_PX 24 /* a strip thinner than that shows no values */
+
 typedef struct { gint64 x, y, width, height; } Area;
 
 static double
@@ -38,6 +40,25 @@ camera_for (TmCanvas *self, const Area *area, double max_px)
   tm_camera_pan (&camera, in.left, in.top);
   camera.width = width;
   camera.height = height;
+  return camera;
+}
+
+/* A whole tensor; of one that is a thin strip as much from its start on as can be seen. */
+static TmCamera
+camera_for_tensor (TmCanvas *self, const Area *area)
+{
+  TmCamera camera = camera_for (self, area, TM_CELL_PX);
+  gint64 shorter = MAX (MIN (area->width, area->height), 1);
+  double scale = MIN (THIN_PX * scale_of (self) / (double) shorter, TM_CELL_PX * scale_of (self));
+  Insets in = get_insets (self);
+
+  if (camera.scale >= scale)
+    return camera;
+  tm_camera_zoom (&camera, scale / camera.scale, camera.width / 2.0, camera.height / 2.0);
+  if (area->width > area->height)
+    tm_camera_pan (&camera, in.left - tm_camera_pixel_x (&camera, area->x), 0);
+  else
+    tm_camera_pan (&camera, 0, in.top - tm_camera_pixel_y (&camera, area->y));
   return camera;
 }
 
@@ -175,6 +196,8 @@ fly_to_selection (TmCanvas *self, gboolean closer)
       else
         pan_into_view (self, &camera, &area);
     }
+  else if (address->kind == TM_ADDRESS_TENSOR && address->within == TM_WITHIN_WHOLE)
+    camera = camera_for_tensor (self, &area);
   else
     camera = camera_for (self, &area, TM_CELL_PX);
   tm_canvas_fly_to_camera (self, &camera);

@@ -193,7 +193,7 @@ tm_canvas_update_label (TmCanvas *self)
       g_free (self->label);
       self->label = g_steal_pointer (&label);
     }
-  if (self->layout && self->camera_ready)
+  if (self->layout && self->camera_ready && self->layout->model->tensors->len > 0)
     zoom = make_zoom (self->camera.scale);
   set_text (self->zoom, zoom);
   set_text (self->message, message);

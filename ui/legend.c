@@ -359,14 +359,20 @@ format_number (double value, gboolean sign)
 }
 
 static char *
-format_range (const TmLegend *legend, TmPalette palette)
+format_range (TmLegendBar *self, const TmLegend *legend, TmPalette palette)
 {
+  static const TmQuantity quantities[] = { TM_QUANTITY_VALUE, TM_QUANTITY_RAW, TM_QUANTITY_SCALE };
+  TmTiles *tiles = tm_document_get_tiles (self->document);
+  float known;
+
   g_autofree char *low = NULL, *high = NULL;
 
   if (legend->tensor == G_MAXUINT || legend->depth == TM_DEPTH_ARCHITECTURE)
     return g_strdup ("each tensor\u2019s own range");
   if (!(legend->range > 0))
-    return g_strdup ("range not known yet");
+    return g_strdup (tiles && tm_tiles_get_range (tiles, legend->tensor, quantities[palette], &known)
+                         ? "nothing but zeros seen"
+                         : "range not known yet");
   low = palette == TM_PALETTE_DIVERGING   ? format_number (-(double) legend->range, TRUE)
         : palette == TM_PALETTE_MAGNITUDE ? g_strdup ("0")
                                           : format_number ((double) legend->low, FALSE);
@@ -430,7 +436,7 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
     {
       TmPalette palette = get_palette (legend, overlay);
       const char *quantity = get_quantity (legend, overlay, palette, reduce);
-      g_autofree char *range = format_range (legend, palette);
+      g_autofree char *range = format_range (self, legend, palette);
       g_autofree char *text = g_strcmp0 (quantity, "value") ? g_strdup_printf ("%s %s", quantity, range) : g_strdup (range);
 
       swatch_set_map (self->map, palette == TM_PALETTE_DIVERGING ? SWATCH_DIVERGING : SWATCH_SEQUENTIAL, theme);
