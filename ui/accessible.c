@@ -68,6 +68,10 @@ tm_accessible_name_parts (GtkWidget *widget)
     name_pages (GTK_STACK (widget));
   else if (GTK_IS_OVERLAY (widget))
     set_label (widget, "Content");
+  else if (GTK_IS_POPOVER_MENU (widget))
+    set_label (widget, "Menu");
+  else if (GTK_IS_POPOVER (widget))
+    set_label (widget, "Details");
   else if (GTK_IS_SEARCH_ENTRY (widget))
     name_search_icons (widget);
   else if (GTK_IS_EXPANDER (widget))

@@ -1,5 +1,7 @@
 #include "ui/glossary.h"
 
+#include "ui/accessible.h"
+
 const TmGlossaryEntry tm_glossary[] = {
   { "address", "Where something is in the model: a module, a tensor, or a tensor with an index or region, as in "
                "blk.0.attn_v.weight[37,530]. Indices count from 0, outermost axis first." },
@@ -87,6 +89,7 @@ tm_glossary_window_new (GtkWindow *parent)
   GtkWidget *nothing = label_new ("No term has this text.", "dim-label");
 
   gtk_window_set_title (GTK_WINDOW (window), "Glossary");
+  gtk_window_set_titlebar (GTK_WINDOW (window), gtk_header_bar_new ());
   gtk_window_set_transient_for (GTK_WINDOW (window), parent);
   gtk_window_set_destroy_with_parent (GTK_WINDOW (window), TRUE);
   gtk_window_set_default_size (GTK_WINDOW (window), 520, 640);
@@ -125,5 +128,6 @@ tm_glossary_window_new (GtkWindow *parent)
   gtk_box_append (GTK_BOX (box), search);
   gtk_box_append (GTK_BOX (box), scroller);
   gtk_window_set_child (GTK_WINDOW (window), box);
+  tm_accessible_name_parts (window);
   return window;
 }

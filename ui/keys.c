@@ -1,5 +1,7 @@
 #include "ui/keys.h"
 
+#include "ui/accessible.h"
+
 #define FILES "File"
 #define GO "Go"
 #define SEE "See"
@@ -176,6 +178,7 @@ tm_shortcuts_window_new (GtkWindow *parent)
   GtkEventController *keys = gtk_shortcut_controller_new ();
 
   gtk_window_set_title (GTK_WINDOW (window), "Shortcuts");
+  gtk_window_set_titlebar (GTK_WINDOW (window), gtk_header_bar_new ());
   gtk_window_set_transient_for (GTK_WINDOW (window), parent);
   gtk_window_set_destroy_with_parent (GTK_WINDOW (window), TRUE);
   gtk_window_set_default_size (GTK_WINDOW (window), 860, 620);
@@ -206,5 +209,6 @@ tm_shortcuts_window_new (GtkWindow *parent)
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), flow);
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scroller), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
   gtk_window_set_child (GTK_WINDOW (window), scroller);
+  tm_accessible_name_parts (window);
   return window;
 }

@@ -450,7 +450,10 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
       const char *text = reductions[MIN (reduce, G_N_ELEMENTS (reductions) - 1)];
 
       if (g_strcmp0 (gtk_menu_button_get_label (GTK_MENU_BUTTON (self->reduce)), text))
-        gtk_menu_button_set_label (GTK_MENU_BUTTON (self->reduce), text);
+        {
+          gtk_menu_button_set_label (GTK_MENU_BUTTON (self->reduce), text);
+          gtk_accessible_update_property (GTK_ACCESSIBLE (self->reduce), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
+        }
       speak (spoken, text);
     }
   show (self->sampled, map && legend->sampled);
