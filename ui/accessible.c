@@ -43,17 +43,24 @@ name_search_icons (GtkWidget *entry)
       set_label (child, child == last ? "Clear" : "Search");
 }
 
-/* Its title's text; the arrow in it says the same. */
 static void
 name_expander (GtkExpander *expander)
 {
   const char *label = gtk_expander_get_label (expander);
 
   set_label (GTK_WIDGET (expander), label ? label : "More");
-  for (GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (expander)); child;
-       child = gtk_widget_get_first_child (child))
-    if (g_str_equal (G_OBJECT_TYPE_NAME (child), "GtkBuiltinIcon"))
-      set_label (child, label ? label : "More");
+}
+
+/* Marks and frames that are private to the toolkit: known by their class's name alone. */
+static void
+name_private_part (GtkWidget *widget)
+{
+  const char *type = G_OBJECT_TYPE_NAME (widget);
+
+  if (g_str_equal (type, "GtkBuiltinIcon"))
+    set_label (widget, "Mark");
+  else if (g_str_equal (type, "GtkPopoverContent"))
+    set_label (widget, "Details");
 }
 
 void
@@ -76,6 +83,8 @@ tm_accessible_name_parts (GtkWidget *widget)
     name_search_icons (widget);
   else if (GTK_IS_EXPANDER (widget))
     name_expander (GTK_EXPANDER (widget));
+  else
+    name_private_part (widget);
   for (GtkWidget *child = gtk_widget_get_first_child (widget); child; child = gtk_widget_get_next_sibling (child))
     tm_accessible_name_parts (child);
 }

@@ -75,6 +75,13 @@ on_selection_changed (TmWindow *self)
     self->naming = g_idle_add_full (G_PRIORITY_LOW, name_new_parts, self, NULL);
 }
 
+/* Menus make their items when they are opened. */
+static void
+name_menu_when_open (GtkMenuButton *button)
+{
+  g_signal_connect_after (gtk_menu_button_get_popover (button), "map", G_CALLBACK (tm_accessible_name_parts), NULL);
+}
+
 static void
 on_appearance (TmWindow *self)
 {
@@ -272,6 +279,9 @@ tm_window_new (TmApplication *application)
   tm_status_bar_set_message (self->status_bar, "Ctrl+K finds everything · F1 glossary · Ctrl+? shortcuts");
   tm_window_refresh_recent (self);
   tm_accessible_name_parts (GTK_WIDGET (self));
+  name_menu_when_open (self->open_button);
+  name_menu_when_open (self->overlay_button);
+  name_menu_when_open (self->menu_button);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->canvas), GTK_ACCESSIBLE_PROPERTY_LABEL, "Canvas", -1);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->outliner), GTK_ACCESSIBLE_PROPERTY_LABEL, "Outliner", -1);
   return GTK_WIDGET (self);

@@ -4,6 +4,7 @@
 Runs under run-gui, with PROGRAM, CLI and SAMPLE in the environment. The address bar flies to a tensor's cells; from there
 on the pointer and the arrow keys choose scalars, and the accessibility bus tells what the window shows.
 """
+import importlib.util
 import json
 import os
 import pathlib
@@ -17,6 +18,11 @@ program, cli, sample = os.environ["PROGRAM"], os.environ["CLI"], os.environ["SAM
 NAMES = re.compile(r'^ *([a-z ]+) "([^"]*)"', re.M)
 checked = 0
 
+spec = importlib.util.spec_from_file_location("dump", here / "atspi-dump.py")
+atspi = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(atspi)
+atspi.Atspi.init()
+
 
 def run(*command):
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
@@ -27,7 +33,13 @@ def xdo(*arguments):
 
 
 def dump():
-    return run(here / "atspi-dump.py", "-w", "20", "tensormorph").stdout
+    """Roles and names of all that the window shows, one a line; asked anew each time."""
+    app = atspi.find_app("tensormorph", 20)
+    if app is None:
+        return ""
+    atspi.quiet(app.clear_cache)
+    return "".join(f'{atspi.quiet(node.get_role_name, "")} "{atspi.quiet(node.get_name, "")}"\n'
+                   for _, node in atspi.walk(app))
 
 
 def fail(message):
