@@ -152,6 +152,41 @@ tm_tensor_decode (const TmTensor *tensor, TmQuantity quantity, guint64 first, gs
 }
 
 gboolean
+tm_tensor_decode_rectangle (const TmTensor *tensor, TmQuantity quantity, guint64 first, gsize n_rows, gsize n_columns,
+                            float *out, GCancellable *cancellable, GError **error)
+{
+  guint64 length = tensor->rank ? tensor->shape[tensor->rank - 1] : 1, last;
+
+  if (n_rows == 0 || n_columns == 0)
+    return check_run (tensor, first, 0, error);
+  if (length == 0 || first % length + n_columns > length || __builtin_mul_overflow (length, (guint64)n_rows - 1, &last)
+      || __builtin_add_overflow (last, first, &last))
+    {
+      g_set_error_literal (error, TM_ERROR, TM_ERROR_ADDRESS, "a rectangle leaves its rows");
+      return FALSE;
+    }
+  if (!check_run (tensor, last, n_columns, error) || !check_quantity (tensor, quantity, error))
+    return FALSE;
+  if (tensor->codec->rectangle == NULL)
+    {
+      for (gsize r = 0; r < n_rows; r++)
+        if (!tm_tensor_decode (tensor, quantity, first + r * length, n_columns, out + r * n_columns, cancellable, error))
+          return FALSE;
+      return TRUE;
+    }
+  for (gsize r = 0; r < n_rows;)
+    {
+      gsize n = CLAMP (4 * PIECE / n_columns, 1, n_rows - r);
+
+      if (g_cancellable_set_error_if_cancelled (cancellable, error)
+          || !tensor->codec->rectangle (tensor, quantity, first + r * length, n, n_columns, out + r * n_columns, error))
+        return FALSE;
+      r += n;
+    }
+  return TRUE;
+}
+
+gboolean
 tm_tensor_decode_raw (const TmTensor *tensor, guint64 first, gsize count, gint32 *out, GCancellable *cancellable,
                       GError **error)
 {
@@ -232,11 +267,9 @@ tm_tensor_get_native_size (const TmTensor *tensor)
   return tm_dtype_get_info (tm_tensor_get_native_dtype (tensor))->block_bytes;
 }
 
-gboolean
-tm_tensor_explain (const TmTensor *tensor, const guint64 *index, TmScalar *scalar, GError **error)
+static gboolean
+check_index (const TmTensor *tensor, const guint64 *index, GError **error)
 {
-  if (!check_codec (tensor, error))
-    return FALSE;
   for (guint axis = 0; axis < tensor->rank; axis++)
     if (index[axis] >= tensor->shape[axis])
       {
@@ -245,6 +278,14 @@ tm_tensor_explain (const TmTensor *tensor, const guint64 *index, TmScalar *scala
                      tensor->shape[axis]);
         return FALSE;
       }
+  return TRUE;
+}
+
+gboolean
+tm_tensor_explain (const TmTensor *tensor, const guint64 *index, TmScalar *scalar, GError **error)
+{
+  if (!check_codec (tensor, error) || !check_index (tensor, index, error))
+    return FALSE;
   tm_scalar_clear (scalar);
   scalar->tensor = tensor;
   scalar->rank = tensor->rank;
@@ -254,6 +295,23 @@ tm_tensor_explain (const TmTensor *tensor, const guint64 *index, TmScalar *scala
   if (tensor->codec->explain (tensor, tm_tensor_flatten (tensor, index), scalar, error))
     return TRUE;
   tm_scalar_clear (scalar);
+  return FALSE;
+}
+
+gboolean
+tm_tensor_describe_block (const TmTensor *tensor, const guint64 *index, TmPacking *packing, GError **error)
+{
+  tm_packing_clear (packing);
+  if (!check_codec (tensor, error) || !check_index (tensor, index, error))
+    return FALSE;
+  if (tensor->codec->describe_block == NULL)
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_QUANTITY, "%s has no block or word to show", tensor->dtype_label);
+      return FALSE;
+    }
+  if (tensor->codec->describe_block (tensor, tm_tensor_flatten (tensor, index), packing, error))
+    return TRUE;
+  tm_packing_clear (packing);
   return FALSE;
 }
 

@@ -80,6 +80,59 @@ typedef struct
   char *fault;         /* as TmStored.fault */
 } TmTensor;
 
+/* --- How a scalar is packed ------------------------------------------------------------------------------------- */
+
+typedef enum
+{
+  TM_PACK_CODE,
+  TM_PACK_SCALE,
+  TM_PACK_ZERO_POINT,
+  TM_PACK_OFFSET,
+  TM_PACK_SIGN,
+  TM_PACK_GROUP_INDEX,
+  TM_PACK_CODEBOOK,
+  TM_PACK_OTHER /* padding, sums, other tensors' business */
+} TmPackRole;
+
+#define TM_NO_ELEMENT G_MAXUINT64
+
+/* A run of bits in a stored tensor. Bit k of a stored tensor is bit k & 7 of its byte k >> 3, as the file has them. */
+typedef struct
+{
+  const char *name;        /* static: "d", "scales", "qs"; "qweight", "zero" */
+  const char *meaning;     /* static, a few words: "low four bits of the codes" */
+  TmPackRole role;
+  const TmStored *stored;  /* which operand; borrowed */
+  guint64 byte;            /* of its first bit, counted from the stored tensor's first byte */
+  guint bit;               /* 0 … 7 within that byte */
+  guint64 bits;
+  guint unit;              /* bits of each of the equal parts it falls into; 0: it is one number */
+  guint64 element;         /* flat index of the scalar whose code this is, where a field is one code; else TM_NO_ELEMENT */
+  gboolean has_number;
+  double number;           /* what the bits say: the code, the scale's value, the sub-scale's integer, −1 or 1 for a sign */
+} TmPackField;
+
+/* The block, or the words of every operand, that hold one scalar. */
+typedef struct
+{
+  const char *title;       /* static: "block of 256 elements in 144 bytes", "32-bit word of eight codes" */
+  const char *order;       /* static, how codes follow each other in it ("0 2 4 6 1 3 5 7"); NULL: as one expects */
+  GArray *fields;          /* TmPackField: all of the block or words, by operand, then by place */
+  GArray *own;             /* TmPackField: this scalar's: pieces of its code from the low bits up, sign, scales, zero */
+  gint8 grid[8];           /* the grid entry that its code chooses */
+  guint n_grid, lane;      /* entries in it (0: no grid), and which one is this scalar's */
+} TmPacking;
+
+#define TM_PACKING_INIT { 0 }
+void tm_packing_clear (TmPacking *packing);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TmPacking, tm_packing_clear)
+/* Appends to own or fields and gives the new field to fill further; everything not named is zero or TM_NO_ELEMENT. The
+ * pointer is good until the next one is added. */
+TmPackField *tm_packing_add_field (TmPacking *packing, const TmStored *stored, const char *name, const char *meaning,
+                                   TmPackRole role, guint64 byte, guint bit, guint64 bits);
+TmPackField *tm_packing_add_own (TmPacking *packing, const TmStored *stored, const char *name, const char *meaning,
+                                 TmPackRole role, guint64 byte, guint bit, guint64 bits, double number);
+
 /* The way to values. A codec decodes runs of elements and explains one scalar; it never allocates per element.
  * Runs are row-major in the logical shape: element first … first + count − 1, all inside the tensor (the caller's duty,
  * checked by tm_tensor_decode). Functions that a scheme does not have are NULL. */
@@ -101,6 +154,13 @@ struct _TmCodec
   /* Fills everything of the record but tensor and index, which are set. */
   gboolean (*explain) (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error);
   void (*free_data) (gpointer data);
+  /* Optional, for packings in which a row is strided: n_rows × n_columns elements, row r of it beginning at
+   * first + r × (length of the last axis) and ending in its row; rows count on through the outer axes. Any quantity that
+   * has_parameter or the functions above offer, raw codes as float32 too. */
+  gboolean (*rectangle) (const TmTensor *tensor, TmQuantity quantity, guint64 first, gsize n_rows, gsize n_columns,
+                         float *out, GError **error);
+  /* Optional: the block or words that hold one scalar. packing is zeroed. */
+  gboolean (*describe_block) (const TmTensor *tensor, guint64 flat, TmPacking *packing, GError **error);
 };
 
 void tm_stored_free (TmStored *stored);
@@ -117,6 +177,10 @@ gboolean tm_tensor_decode_raw (const TmTensor *tensor, guint64 first, gsize coun
                                GCancellable *cancellable, GError **error);
 gboolean tm_tensor_decode_native (const TmTensor *tensor, guint64 first, gsize count, gpointer out,
                                   GCancellable *cancellable, GError **error);
+/* n_rows × n_columns elements of the last two axes into out, row after row without gaps: row r begins at flat element
+ * first + r × (length of the last axis) and must end in its row. At once where the codec can, else run by run. */
+gboolean tm_tensor_decode_rectangle (const TmTensor *tensor, TmQuantity quantity, guint64 first, gsize n_rows,
+                                     gsize n_columns, float *out, GCancellable *cancellable, GError **error);
 gboolean tm_tensor_has_quantity (const TmTensor *tensor, TmQuantity quantity);
 /* What tm_tensor_decode_native() writes: its dtype (F4 … F16 come as F32) and the size of one element in bytes. */
 TmDtype tm_tensor_get_native_dtype (const TmTensor *tensor);
@@ -124,6 +188,9 @@ gsize tm_tensor_get_native_size (const TmTensor *tensor);
 
 /* One scalar record. index: tensor->rank numbers. */
 gboolean tm_tensor_explain (const TmTensor *tensor, const guint64 *index, TmScalar *scalar, GError **error);
+
+/* How one scalar is packed. FALSE with TM_ERROR_QUANTITY where the codec has no picture of it (ordinary dtypes). */
+gboolean tm_tensor_describe_block (const TmTensor *tensor, const guint64 *index, TmPacking *packing, GError **error);
 
 /* Index arithmetic, checked against the shape by the caller. */
 guint64 tm_tensor_flatten (const TmTensor *tensor, const guint64 *index);

@@ -274,6 +274,22 @@ explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error)
   return TRUE;
 }
 
+static gboolean
+describe_block (const TmTensor *tensor, guint64 flat, TmPacking *packing, GError **error)
+{
+  const TmDtypeInfo *info = tm_dtype_get_info (tensor->dtype);
+  guint64 block = flat / info->block_elements;
+  guint8 packed[MAX_BLOCK_BYTES];
+
+  if (!tm_stored_read (tensor->values, block * info->block_bytes, info->block_bytes, packed, error))
+    return FALSE;
+  if (tensor->values->big_endian)
+    tm_block_swap_fields (tensor->dtype, packed, 1);
+  tm_block_describe (tensor->dtype, packed, (guint)(flat % info->block_elements), tensor->values,
+                     block * info->block_bytes, packing);
+  return TRUE;
+}
+
 const TmCodec tm_codec_ggml = {
   .name = "ggml",
   .values = values,
@@ -282,4 +298,5 @@ const TmCodec tm_codec_ggml = {
   .has_parameter = has_parameter,
   .explain = explain,
   .free_data = free_data,
+  .describe_block = describe_block,
 };

@@ -254,17 +254,53 @@ pass_end_row (const Pass *pass, Line *line, guint64 r, float *texels)
   line_reset (line);
 }
 
+/* Rows and columns at once where the tensor's rows are strided in the file: whatever holds one holds its neighbours. */
+static gboolean
+pass_fold_rows (Pass *pass, Line *line, guint64 r, guint64 n_rows, float *texels, GError **error)
+{
+  guint64 first = pass->base + r * pass->columns + pass->c0, width = pass->c1 - pass->c0;
+
+  if (g_cancellable_set_error_if_cancelled (pass->cancellable, error)
+      || !tm_tensor_decode_rectangle (pass->tensor, pass->quantity, first, (gsize) n_rows, (gsize) width, pass->buffer,
+                                      pass->cancellable, error))
+    return FALSE;
+  if (pass->between)
+    pass->between (pass->between_data);
+  for (guint64 i = 0; i < n_rows; i++)
+    {
+      line_fold (line, pass, 0, pass->buffer + i * width, (gsize) width);
+      pass_end_row (pass, line, r + i, texels);
+    }
+  return TRUE;
+}
+
+static gboolean
+pass_can_fold_rows (const Pass *pass)
+{
+  const TmTensor *tensor = pass->tensor;
+
+  return tensor->codec != NULL && tensor->codec->rectangle != NULL && tensor->rank > 0
+         && tensor->shape[tensor->rank - 1] == pass->columns && pass->c1 - pass->c0 <= CHUNK;
+}
+
 static gboolean
 pass_exact (Pass *pass, Line *line, float *texels, GError **error)
 {
   gboolean whole_rows = pass->c0 == 0 && pass->c1 == pass->columns && pass->columns <= CHUNK;
-  guint64 at_once = whole_rows ? CHUNK / pass->columns : 1;
+  gboolean rectangles = !whole_rows && pass_can_fold_rows (pass);
+  guint64 at_once = whole_rows ? CHUNK / pass->columns : rectangles ? CHUNK / (pass->c1 - pass->c0) : 1;
 
   for (guint64 r = pass->r0; r < pass->r1; r += at_once)
     {
       guint64 n_rows = MIN (at_once, pass->r1 - r);
       gsize got;
 
+      if (rectangles)
+        {
+          if (!pass_fold_rows (pass, line, r, n_rows, texels, error))
+            return FALSE;
+          continue;
+        }
       if (!whole_rows)
         {
           if (!pass_fold_row (pass, line, r, error))
