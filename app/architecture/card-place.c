@@ -4,9 +4,16 @@
 
 /* --- Roles to places --------------------------------------------------------------------------------------------- */
 
-typedef struct { const char *role; TmSection section; TmSlot slot; gint order; } RolePlace;
+typedef struct
+{
+  const char *role;
+  TmSection section;
+  TmSlot slot;
+  gint order;
+} RolePlace;
 
-static const RolePlace role_places[] = { /* longer roles before their beginnings */
+static const RolePlace role_places[] = {
+  /* longer roles before their beginnings */
   { "attn.q_a", TM_SECTION_ATTENTION, TM_SLOT_TOP, 0 },
   { "attn.q_b", TM_SECTION_ATTENTION, TM_SLOT_TOP, 1 },
   { "attn.qkv", TM_SECTION_ATTENTION, TM_SLOT_TOP, 0 },
@@ -159,7 +166,8 @@ tm_card_place_norm (TmCard *card, TmCardItem *item, gboolean has_pre_feed_forwar
       section = TM_SECTION_FEED_FORWARD;
       post = TRUE;
     }
-  else if (HOLDS (name, "ffn", "ffw", "mlp", "feed_forward", "feedforward", "ln_2", "norm2", "norm_2", "ln2", "layernorm_after"))
+  else if (HOLDS (name, "ffn", "ffw", "mlp", "feed_forward", "feedforward", "ln_2", "norm2", "norm_2", "ln2",
+                  "layernorm_after"))
     section = TM_SECTION_FEED_FORWARD;
   else if (HOLDS (name, "attn", "attention", "input_layernorm", "ln_1", "norm1", "norm_1", "ln1", "layernorm_before"))
     {

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const section_names[TM_N_SECTIONS] = { "attention", "cross attention", "state space", "feed-forward", "other" };
+static const char *const section_names[TM_N_SECTIONS]
+    = { "attention", "cross attention", "state space", "feed-forward", "other" };
 
 /* --- Collecting -------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +21,8 @@ add_item (TmCard *card, guint node, const TmModule *holder, const char *path, co
   tm_card_place_layer (card, &item, role);
   card->any_role |= item.section != TM_SECTION_OTHER;
   if (item.section != TM_SECTION_OTHER && !item.is_norm)
-    for (const TmModule *at = holder; at != NULL && at != card->card && !g_hash_table_contains (card->sections, at); at = at->parent)
+    for (const TmModule *at = holder; at != NULL && at != card->card && !g_hash_table_contains (card->sections, at);
+         at = at->parent)
       g_hash_table_insert (card->sections, (gpointer) at, GUINT_TO_POINTER (item.section + 1u));
   g_array_append_val (card->items, item);
 }
@@ -44,7 +46,11 @@ add_parameters (TmCard *card, TmModule *module)
 static void
 collect (TmCard *card, GHashTable *node_of_module)
 {
-  typedef struct { TmModule *module; guint child; } Place;
+  typedef struct
+  {
+    TmModule *module;
+    guint child;
+  } Place;
   g_autoptr (GArray) path = g_array_new (FALSE, FALSE, sizeof (Place));
   Place at = { card->card, 0 };
 
@@ -231,7 +237,8 @@ tm_plan_card_content (TmPlan *plan, TmModule *module, GHashTable *node_of_module
             end++;
           if (end - i == card.items->len && (module->role == TM_MODULE_EXPERTS || card.items->len == 1))
             {
-              content = make_section (plan, items[i].section, items + i, end - i); /* one of many alike: no word for it */
+              content
+                  = make_section (plan, items[i].section, items + i, end - i); /* one of many alike: no word for it */
               show_holders (&card, items + i, end - i, content, shown);
               goto done;
             }

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define MAX_CELL 8 /* tensors of one layer: weight, bias, running statistics, scales */
-#define FEW 4 /* numbered modules inside a card that do not fold and are fewer are drawn as part of it (T5's layer.0 … 2) */
+#define FEW                                                                                                            \
+  4 /* numbered modules inside a card that do not fold and are fewer are drawn as part of it (T5's layer.0 … 2) */
 
 /* --- What is drawn how ------------------------------------------------------------------------------------------- */
 
@@ -146,8 +147,20 @@ tm_plan_stack (TmPlan *plan, TmModule *parent, guint first, GHashTable *node_of_
 
 /* --- Groups ------------------------------------------------------------------------------------------------------ */
 
-typedef enum { BEFORE_EMBEDDING, BEFORE, STACK, AFTER_NORM, AFTER, AFTER_HEAD } Order;
-typedef struct { guint node, appearance; Order order; } Part;
+typedef enum
+{
+  BEFORE_EMBEDDING,
+  BEFORE,
+  STACK,
+  AFTER_NORM,
+  AFTER,
+  AFTER_HEAD
+} Order;
+typedef struct
+{
+  guint node, appearance;
+  Order order;
+} Part;
 
 static int
 compare_parts (const void *a, const void *b)
@@ -167,8 +180,10 @@ find_order (const TmModule *module, const char *role, gboolean after_stack)
     case TM_MODULE_EMBEDDING:
       return BEFORE_EMBEDDING;
     case TM_MODULE_NORM:
-      return g_strcmp0 (role, "embedding.norm") == 0 || strstr (module->name, "pre_") != NULL || strstr (module->name, "emb") != NULL
-                 ? BEFORE : AFTER_NORM;
+      return g_strcmp0 (role, "embedding.norm") == 0 || strstr (module->name, "pre_") != NULL
+                     || strstr (module->name, "emb") != NULL
+                 ? BEFORE
+                 : AFTER_NORM;
     case TM_MODULE_HEAD:
       return AFTER_HEAD;
     case TM_MODULE_CONVOLUTION:
@@ -310,7 +325,8 @@ make_group (TmPlan *plan, TmModule *module, GHashTable *node_of_module)
       g_autofree char *caption = NULL;
 
       node = GPOINTER_TO_UINT (g_hash_table_lookup (node_of_module, only)) - 1;
-      if (!tm_plan_is_element (only) && tm_plan_node (plan, node)->boxed && tm_plan_node (plan, node)->kind == TM_BOX_GROUP)
+      if (!tm_plan_is_element (only) && tm_plan_node (plan, node)->boxed
+          && tm_plan_node (plan, node)->kind == TM_BOX_GROUP)
         {
           caption = g_strdup_printf ("%s.%s", module->name, tm_plan_node (plan, node)->caption);
           tm_plan_node (plan, node)->caption = g_string_chunk_insert_const (plan->layout->strings, caption);
@@ -364,7 +380,8 @@ tm_plan_model (TmPlan *plan, GCancellable *cancellable)
         return TM_NO_NODE;
       if (module->parent == NULL)
         {
-          node = tm_plan_add_box (plan, TM_BOX_MODEL, arrange_group (plan, module, node_of_module), plan->model->title, module);
+          node = tm_plan_add_box (plan, TM_BOX_MODEL, arrange_group (plan, module, node_of_module), plan->model->title,
+                                  module);
           tm_plan_show_module (plan, module, node);
           return node;
         }

@@ -8,7 +8,7 @@
 typedef struct
 {
   TmLayout layout;
-  GHashTable *box_of_module;   /* box + 1 */
+  GHashTable *box_of_module; /* box + 1 */
   TmModule **module_of_tensor;
   TmBoxIndex *index;
 } Layout;
@@ -27,9 +27,14 @@ compare_sides (const void *a, const void *b)
 static gint64
 find_unit (TmModel *model)
 {
-  g_autoptr (GHashTable) counts = g_hash_table_new (g_int64_hash, g_int64_equal); /* side → how many, matrices and others */
+  g_autoptr (GHashTable) counts
+      = g_hash_table_new (g_int64_hash, g_int64_equal); /* side → how many, matrices and others */
   g_autoptr (GArray) sides = g_array_new (FALSE, FALSE, sizeof (gint64));
-  typedef struct { gint64 side; guint n[2]; } Count;
+  typedef struct
+  {
+    gint64 side;
+    guint n[2];
+  } Count;
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (g_free);
   guint64 total[2] = { 0, 0 }, before = 0;
   guint which;
@@ -78,7 +83,11 @@ find_unit (TmModel *model)
 static void
 emit_children (TmPlan *plan, TmLayout *layout, GArray *node_of_box, guint *box_of_node, guint parent)
 {
-  typedef struct { guint node; gint64 x, y; } Step;
+  typedef struct
+  {
+    guint node;
+    gint64 x, y;
+  } Step;
   g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (Step));
   const guint own = g_array_index (node_of_box, guint, parent);
   Step step = { tm_plan_node (plan, own)->first, tm_layout_box (layout, parent)->x, tm_layout_box (layout, parent)->y };
@@ -139,8 +148,14 @@ emit (TmPlan *plan, Layout *self, guint root, GCancellable *cancellable)
   g_autoptr (GArray) node_of_box = g_array_new (FALSE, FALSE, sizeof (guint));
   g_autofree guint *box_of_node = g_new (guint, plan->nodes->len);
   const TmPlanNode *node = tm_plan_node (plan, root);
-  const TmBox model = { .kind = TM_BOX_MODEL, .width = node->width, .height = node->height, .parent = TM_NO_BOX,
-                        .caption = node->caption, .caption_height = node->caption_height, .module = node->module, .fold = -1,
+  const TmBox model = { .kind = TM_BOX_MODEL,
+                        .width = node->width,
+                        .height = node->height,
+                        .parent = TM_NO_BOX,
+                        .caption = node->caption,
+                        .caption_height = node->caption_height,
+                        .module = node->module,
+                        .fold = -1,
                         .tensor = G_MAXUINT };
 
   for (guint i = 0; i < plan->nodes->len; i++)
@@ -160,7 +175,8 @@ emit (TmPlan *plan, Layout *self, guint root, GCancellable *cancellable)
       const TmPlanned *planned = &g_array_index (plan->planned, TmPlanned, i);
 
       if (box_of_node[planned->node] != TM_NO_BOX)
-        g_hash_table_insert (self->box_of_module, (gpointer) planned->module, GUINT_TO_POINTER (box_of_node[planned->node] + 1));
+        g_hash_table_insert (self->box_of_module, (gpointer) planned->module,
+                             GUINT_TO_POINTER (box_of_node[planned->node] + 1));
     }
   tm_plan_draw_lines (plan, layout, box_of_node);
   return TRUE;

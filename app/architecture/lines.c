@@ -6,7 +6,8 @@
 static gboolean
 differ (const TmTensor *a, const TmTensor *b)
 {
-  return a->dtype != b->dtype || g_strcmp0 (a->scheme, b->scheme) != 0 || g_strcmp0 (a->dtype_label, b->dtype_label) != 0
+  return a->dtype != b->dtype || g_strcmp0 (a->scheme, b->scheme) != 0
+         || g_strcmp0 (a->dtype_label, b->dtype_label) != 0
          || !tm_granularity_equal_levels (a->granularity, b->granularity);
 }
 
@@ -66,7 +67,8 @@ list_tensors (TmLayout *layout, guint card)
           const TmBox *inside = tm_layout_box (layout, child);
 
           if (inside->kind == TM_BOX_TENSOR)
-            g_hash_table_insert (found, tm_model_tensor (layout->model, inside->tensor)->name + skip, GUINT_TO_POINTER (child + 1));
+            g_hash_table_insert (found, tm_model_tensor (layout->model, inside->tensor)->name + skip,
+                                 GUINT_TO_POINTER (child + 1));
           else if (inside->kind != TM_BOX_CARD)
             g_array_append_val (left, child);
         }

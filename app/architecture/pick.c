@@ -27,7 +27,10 @@ grid_free (gpointer data)
   g_free (grid);
 }
 
-typedef struct { guint x0, y0, x1, y1; } Cells;
+typedef struct
+{
+  guint x0, y0, x1, y1;
+} Cells;
 
 static Cells
 cells_of (const Grid *grid, const TmBox *parent, const TmBox *child)
@@ -48,7 +51,8 @@ grid_new (const TmLayout *layout, const TmBox *parent)
   double aspect = (double) parent->width / (double) parent->height;
 
   grid->columns = 1;
-  while ((double) grid->columns * grid->columns < (double) parent->n_children * aspect && grid->columns < parent->n_children)
+  while ((double) grid->columns * grid->columns < (double) parent->n_children * aspect
+         && grid->columns < parent->n_children)
     grid->columns++;
   grid->rows = (parent->n_children - 1) / grid->columns + 1;
   grid->cell_width = parent->width / grid->columns + 1;
@@ -124,7 +128,8 @@ tm_box_index_pick (const TmBoxIndex *index, const TmLayout *layout, gint64 x, gi
         }
       else
         {
-          const guint cell = (guint) ((y - box->y) / grid->cell_height) * grid->columns + (guint) ((x - box->x) / grid->cell_width);
+          const guint cell
+              = (guint) ((y - box->y) / grid->cell_height) * grid->columns + (guint) ((x - box->x) / grid->cell_width);
 
           for (guint i = grid->start[cell]; i < grid->start[cell + 1] && found == TM_NO_BOX; i++)
             if (holds (tm_layout_box (layout, grid->children[i]), x, y))

@@ -11,8 +11,14 @@
 static guint
 add_node (TmPlan *plan)
 {
-  const TmPlanNode node = { .kind = TM_BOX_GROUP, .first = TM_NO_NODE, .last = TM_NO_NODE, .next = TM_NO_NODE, .fold = -1,
-                            .tensor = G_MAXUINT, .head = TM_NO_NODE, .tail = TM_NO_NODE };
+  const TmPlanNode node = { .kind = TM_BOX_GROUP,
+                            .first = TM_NO_NODE,
+                            .last = TM_NO_NODE,
+                            .next = TM_NO_NODE,
+                            .fold = -1,
+                            .tensor = G_MAXUINT,
+                            .head = TM_NO_NODE,
+                            .tail = TM_NO_NODE };
 
   g_array_append_val (plan->nodes, node);
   return plan->nodes->len - 1;
@@ -63,14 +69,19 @@ tm_plan_add_tensor (TmPlan *plan, guint tensor, const char *caption)
   return index;
 }
 
-/* "dense" and "0" say nothing without the module around them. */
+/* In a card, where modules have no boxes, "dense" and "0" say nothing without the one around them. */
 static gboolean
 needs_parent (const TmModule *module)
 {
-  static const char *const words[] = { "dense", "proj", "projection", "linear", "layer_norm", "layernorm", "norm", "conv", "fc" };
-  const TmModule *parent = module->parent;
+  static const char *const words[]
+      = { "dense", "proj", "projection", "linear", "layer_norm", "layernorm", "norm", "conv", "fc" };
+  const TmModule *above = module->parent;
 
-  if (parent->parent == NULL || tm_plan_is_element (parent))
+  if (tm_plan_is_element (above))
+    return FALSE;
+  while (above != NULL && !tm_plan_is_element (above))
+    above = above->parent;
+  if (above == NULL)
     return FALSE;
   if (tm_parse_number (module->name, -1) >= 0)
     return TRUE;
@@ -133,9 +144,11 @@ tm_plan_add_cell (TmPlan *plan, TmModule *module)
   cell = nodes[largest];
   memmove (nodes + 1, nodes, largest * sizeof *nodes);
   nodes[0] = cell;
-  others = n == 2 ? nodes[1]
-                  : tm_plan_flow (plan, nodes + 1, n - 1,
-                                  MAX (tm_plan_node (plan, cell)->width, 2 * tm_plan_node (plan, nodes[1])->width + plan->gap), TRUE);
+  others = n == 2
+               ? nodes[1]
+               : tm_plan_flow (
+                   plan, nodes + 1, n - 1,
+                   MAX (tm_plan_node (plan, cell)->width, 2 * tm_plan_node (plan, nodes[1])->width + plan->gap), TRUE);
   return tm_plan_column (plan, (guint[]) { cell, others }, 2, plan->gap, TRUE);
 }
 
@@ -172,8 +185,8 @@ tm_plan_place (TmPlan *plan, guint arrangement, guint node, gint64 x, gint64 y)
 void
 tm_plan_note (TmPlan *plan, guint a, guint b, gboolean below)
 {
-  const TmNeighbours neighbours = { below ? tm_plan_node (plan, a)->tail : tm_plan_node (plan, a)->head,
-                                    tm_plan_node (plan, b)->head, below };
+  const TmNeighbours neighbours
+      = { below ? tm_plan_node (plan, a)->tail : tm_plan_node (plan, a)->head, tm_plan_node (plan, b)->head, below };
 
   if (neighbours.a != TM_NO_NODE && neighbours.b != TM_NO_NODE)
     g_array_append_val (plan->neighbours, neighbours);

@@ -16,7 +16,8 @@ wrapped_columns (guint64 n)
     below *= 2;
   /* n ≥ 2.25 · below², without a product that overflows */
   return n / below / below >= 3 || (n - below * below * 2 >= (below * below + 3) / 4 && n >= below * below * 2)
-             ? below * 2 : below;
+             ? below * 2
+             : below;
 }
 
 static guint64

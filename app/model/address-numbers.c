@@ -47,7 +47,11 @@ parse_number (const char *text, gsize length, guint64 *number, GError **error)
 }
 
 /* Cuts text at its commas into exactly rank pieces. (transfer full): start and length of each. */
-typedef struct { const char *text; gsize length; } Piece;
+typedef struct
+{
+  const char *text;
+  gsize length;
+} Piece;
 
 static Piece *
 cut (const char *text, guint rank, const guint64 *shape, const char *what, GError **error)
@@ -74,7 +78,8 @@ cut (const char *text, guint rank, const guint64 *shape, const char *what, GErro
     return g_steal_pointer (&pieces);
   shown = describe_shape (rank, shape);
   if (rank == 0)
-    g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "a tensor without axes has one element, addressed by no number at all");
+    g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS,
+                 "a tensor without axes has one element, addressed by no number at all");
   else
     g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "shape %s has %u %s and so needs %u %s, not %u", shown, rank,
                  rank == 1 ? "axis" : "axes", rank, what, n);
@@ -100,8 +105,8 @@ tm_index_parse (const char *text, guint rank, const guint64 *shape, guint64 *ind
       if (index[axis] >= shape[axis])
         {
           g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS,
-                       "%" G_GUINT64_FORMAT " is outside axis %u, which goes from 0 to %" G_GUINT64_FORMAT, index[axis], axis,
-                       shape[axis] - 1);
+                       "%" G_GUINT64_FORMAT " is outside axis %u, which goes from 0 to %" G_GUINT64_FORMAT, index[axis],
+                       axis, shape[axis] - 1);
           return FALSE;
         }
     }
@@ -136,7 +141,8 @@ parse_range (Piece piece, guint axis, guint64 length, guint64 *start, guint64 *e
     {
       g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS,
                    "range %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " is outside axis %u, which has %" G_GUINT64_FORMAT
-                   " elements", *start, *end, axis, length);
+                   " elements",
+                   *start, *end, axis, length);
       return FALSE;
     }
   if (*start > *end || (*start == *end && length > 0))

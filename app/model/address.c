@@ -88,7 +88,8 @@ find_name (TmModel *model, gboolean stored, const char *name)
     {
       const guint ordinal = stored ? tm_model_stored (model, i)->ordinal : tm_model_tensor (model, i)->ordinal;
 
-      if (ordinal == n && strcmp (stored ? tm_model_stored (model, i)->name : tm_model_tensor (model, i)->name, base) == 0)
+      if (ordinal == n
+          && strcmp (stored ? tm_model_stored (model, i)->name : tm_model_tensor (model, i)->name, base) == 0)
         return i;
     }
   return -1;
@@ -119,7 +120,8 @@ find_fold (TmModel *model, const char *text, TmAddress *address)
     {
       const TmFold *fold = &g_array_index (module->parent->folds, TmFold, i);
 
-      if (g_ptr_array_index (module->parent->children, fold->first) == module && fold_end (module->parent, fold) == (gint64) last)
+      if (g_ptr_array_index (module->parent->children, fold->first) == module
+          && fold_end (module->parent, fold) == (gint64) last)
         {
           address->kind = TM_ADDRESS_FOLD;
           address->module = module->parent;
@@ -295,9 +297,10 @@ static char *
 format_tensor (TmModel *model, const TmAddress *address)
 {
   const gboolean stored = address->kind == TM_ADDRESS_STORED;
-  const char *name = stored ? tm_model_stored (model, address->tensor)->name : tm_model_tensor (model, address->tensor)->name;
-  const guint ordinal = stored ? tm_model_stored (model, address->tensor)->ordinal
-                               : tm_model_tensor (model, address->tensor)->ordinal;
+  const char *name
+      = stored ? tm_model_stored (model, address->tensor)->name : tm_model_tensor (model, address->tensor)->name;
+  const guint ordinal
+      = stored ? tm_model_stored (model, address->tensor)->ordinal : tm_model_tensor (model, address->tensor)->ordinal;
   GString *text = g_string_new (NULL);
 
   /* Names may look like addresses ("w[0]", "w#2"). Then a number is written with zeros before it: the same number, and not

@@ -5,12 +5,18 @@
 
 #include "recognise/tree.h"
 
-#define MAX_DEPTH 24   /* real trees have 10; what is deeper stays in the tensor's own part of the name */
-#define MAX_PATH 1024  /* dots after that many bytes do not split */
+#define MAX_DEPTH 24  /* real trees have 10; what is deeper stays in the tensor's own part of the name */
+#define MAX_PATH 1024 /* dots after that many bytes do not split */
 
 /* --- Splitting --------------------------------------------------------------------------------------------------- */
 
-typedef struct { guint start, end; gint64 number; guint stem; int numbering; } Part; /* bytes [start, end) of the name */
+typedef struct
+{
+  guint start, end;
+  gint64 number;
+  guint stem;
+  int numbering;
+} Part; /* bytes [start, end) of the name */
 
 /* Where the part that starts here ends: at the next dot that leaves it at least one byte, so no module has an empty name
  * ("a..b" is ".b" in "a"). G_MAXUINT: no dot follows. */
@@ -88,12 +94,15 @@ add_node (TmTree *tree, GHashTable *by_path, guint parent, const char *path, con
 
 /* How many of its modules a name has in common with the one before it, whose parts are given. */
 static guint
-count_common (const char *name, const Part *parts, guint n, const char *before, const Part *before_parts, guint n_before)
+count_common (const char *name, const Part *parts, guint n, const char *before, const Part *before_parts,
+              guint n_before)
 {
   guint common = 0;
 
-  while (common < MIN (n, n_before) && parts[common].end == before_parts[common].end
-         && memcmp (name + parts[common].start, before + parts[common].start, parts[common].end + 1 - parts[common].start) == 0)
+  while (
+      common < MIN (n, n_before) && parts[common].end == before_parts[common].end
+      && memcmp (name + parts[common].start, before + parts[common].start, parts[common].end + 1 - parts[common].start)
+             == 0)
     common++;
   return common;
 }
@@ -113,8 +122,9 @@ build (TmTree *tree)
       TmTensor *tensor = tm_model_tensor (model, i);
       Part *own = parts[i % 2];
       const guint n = split (tensor->name, own);
-      const guint common = i == 0 ? 0 : count_common (tensor->name, own, n, tm_model_tensor (model, i - 1)->name,
-                                                      parts[(i + 1) % 2], n_before);
+      const guint common = i == 0 ? 0
+                                  : count_common (tensor->name, own, n, tm_model_tensor (model, i - 1)->name,
+                                                  parts[(i + 1) % 2], n_before);
       guint known, node = 0;
 
       if (n > common)

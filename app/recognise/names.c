@@ -147,9 +147,19 @@ tm_names_free (TmNames *names)
 static const char *
 skip_container (const char *name)
 {
-  static const char *const containers[] = { "module.", "_orig_mod.", "_fsdp_wrapped_module.", "state_dict.",
-                                            "base_model.model.", "language_model.", "model.", "transformer.", "backbone.",
-                                            "gpt_neox.", "bert.", "roberta.", "distilbert." };
+  static const char *const containers[] = { "module.",
+                                            "_orig_mod.",
+                                            "_fsdp_wrapped_module.",
+                                            "state_dict.",
+                                            "base_model.model.",
+                                            "language_model.",
+                                            "model.",
+                                            "transformer.",
+                                            "backbone.",
+                                            "gpt_neox.",
+                                            "bert.",
+                                            "roberta.",
+                                            "distilbert." };
 
   for (guint i = 0; i < G_N_ELEMENTS (containers); i++)
     if (g_str_has_prefix (name, containers[i]))
@@ -203,11 +213,23 @@ tm_names_find_role (TmNames *names, const char *name)
 TmModuleRole
 tm_role_get_module_role (const char *role)
 {
-  static const struct { const char *prefix; TmModuleRole role; } roles[] = {
-    { "attn", TM_MODULE_ATTENTION }, { "cross_attn", TM_MODULE_ATTENTION }, { "mlp", TM_MODULE_FEED_FORWARD },
-    { "moe.router", TM_MODULE_ROUTER }, { "moe.expert", TM_MODULE_EXPERTS }, { "moe.shared", TM_MODULE_FEED_FORWARD },
-    { "norm", TM_MODULE_NORM }, { "mtp.norm", TM_MODULE_NORM }, { "embedding.norm", TM_MODULE_NORM },
-    { "embedding", TM_MODULE_EMBEDDING }, { "ssm", TM_MODULE_SSM }, { "conv", TM_MODULE_CONVOLUTION },
+  static const struct
+  {
+    const char *prefix;
+    TmModuleRole role;
+  } roles[] = {
+    { "attn", TM_MODULE_ATTENTION },
+    { "cross_attn", TM_MODULE_ATTENTION },
+    { "mlp", TM_MODULE_FEED_FORWARD },
+    { "moe.router", TM_MODULE_ROUTER },
+    { "moe.expert", TM_MODULE_EXPERTS },
+    { "moe.shared", TM_MODULE_FEED_FORWARD },
+    { "norm", TM_MODULE_NORM },
+    { "mtp.norm", TM_MODULE_NORM },
+    { "embedding.norm", TM_MODULE_NORM },
+    { "embedding", TM_MODULE_EMBEDDING },
+    { "ssm", TM_MODULE_SSM },
+    { "conv", TM_MODULE_CONVOLUTION },
     { "head", TM_MODULE_HEAD },
   };
 
@@ -220,15 +242,31 @@ tm_role_get_module_role (const char *role)
 TmModuleRole
 tm_segment_get_module_role (const char *segment)
 {
-  static const struct { const char *part; gboolean whole; TmModuleRole role; } words[] = {
-    { "experts", FALSE, TM_MODULE_EXPERTS }, { "moe", TRUE, TM_MODULE_FEED_FORWARD },
-    { "block_sparse_moe", TRUE, TM_MODULE_FEED_FORWARD }, { "linear_attn", TRUE, TM_MODULE_SSM },
-    { "attn", FALSE, TM_MODULE_ATTENTION }, { "attention", FALSE, TM_MODULE_ATTENTION },
-    { "mlp", FALSE, TM_MODULE_FEED_FORWARD }, { "ffn", FALSE, TM_MODULE_FEED_FORWARD },
-    { "feed_forward", FALSE, TM_MODULE_FEED_FORWARD }, { "densereludense", FALSE, TM_MODULE_FEED_FORWARD },
-    { "ff", TRUE, TM_MODULE_FEED_FORWARD }, { "intermediate", TRUE, TM_MODULE_FEED_FORWARD }, { "mixer", TRUE, TM_MODULE_SSM }, { "mamba", FALSE, TM_MODULE_SSM },
-    { "ssm", TRUE, TM_MODULE_SSM }, { "embeddings", TRUE, TM_MODULE_EMBEDDING }, { "classifier", TRUE, TM_MODULE_HEAD },
-    { "head", TRUE, TM_MODULE_HEAD }, { "lm_head", TRUE, TM_MODULE_HEAD },
+  static const struct
+  {
+    const char *part;
+    gboolean whole;
+    TmModuleRole role;
+  } words[] = {
+    { "experts", FALSE, TM_MODULE_EXPERTS },
+    { "moe", TRUE, TM_MODULE_FEED_FORWARD },
+    { "block_sparse_moe", TRUE, TM_MODULE_FEED_FORWARD },
+    { "linear_attn", TRUE, TM_MODULE_SSM },
+    { "attn", FALSE, TM_MODULE_ATTENTION },
+    { "attention", FALSE, TM_MODULE_ATTENTION },
+    { "mlp", FALSE, TM_MODULE_FEED_FORWARD },
+    { "ffn", FALSE, TM_MODULE_FEED_FORWARD },
+    { "feed_forward", FALSE, TM_MODULE_FEED_FORWARD },
+    { "densereludense", FALSE, TM_MODULE_FEED_FORWARD },
+    { "ff", TRUE, TM_MODULE_FEED_FORWARD },
+    { "intermediate", TRUE, TM_MODULE_FEED_FORWARD },
+    { "mixer", TRUE, TM_MODULE_SSM },
+    { "mamba", FALSE, TM_MODULE_SSM },
+    { "ssm", TRUE, TM_MODULE_SSM },
+    { "embeddings", TRUE, TM_MODULE_EMBEDDING },
+    { "classifier", TRUE, TM_MODULE_HEAD },
+    { "head", TRUE, TM_MODULE_HEAD },
+    { "lm_head", TRUE, TM_MODULE_HEAD },
   };
   g_autofree char *lower = NULL;
 

@@ -69,7 +69,13 @@ sign_blocks (TmTree *tree)
 
 /* --- Which numbers count blocks ---------------------------------------------------------------------------------- */
 
-typedef struct { gint numbering; guint64 kind; guint stem_length; const char *stem; } AlikeKey;
+typedef struct
+{
+  gint numbering;
+  guint64 kind;
+  guint stem_length;
+  const char *stem;
+} AlikeKey;
 
 static guint
 alike_hash (gconstpointer data)
@@ -135,7 +141,11 @@ set_numbers (TmTree *tree, const guint *siblings, guint n)
 
 /* --- Order ------------------------------------------------------------------------------------------------------- */
 
-typedef struct { guint place, appearance, node; gint64 number; } Place;
+typedef struct
+{
+  guint place, appearance, node;
+  gint64 number;
+} Place;
 
 static int
 compare_places (const void *a, const void *b)
@@ -194,7 +204,8 @@ sort_siblings (TmTree *tree, guint *siblings, guint n)
             }
           place--;
         }
-      places[i] = (Place) { place, i, siblings[i], node->module->number >= 0 || node->numbering == TM_NUMBER_ALONE ? node->number : 0 };
+      places[i] = (Place) { place, i, siblings[i],
+                            node->module->number >= 0 || node->numbering == TM_NUMBER_ALONE ? node->number : 0 };
     }
   qsort (places, n, sizeof *places, compare_places);
   for (guint i = 0; i < n; i++)
@@ -206,7 +217,11 @@ sort_siblings (TmTree *tree, guint *siblings, guint n)
 
 /* --- Folds ------------------------------------------------------------------------------------------------------- */
 
-typedef struct { const char *name; guint tensor; } Member; /* name relative to the block */
+typedef struct
+{
+  const char *name;
+  guint tensor;
+} Member; /* name relative to the block */
 
 static int
 compare_members (const void *a, const void *b)
@@ -326,7 +341,8 @@ void
 tm_tree_find_repeated (TmTree *tree)
 {
   const guint n_nodes = tree->nodes->len;
-  g_autofree guint *start = g_new0 (guint, n_nodes + 2); /* children of node p are order[start[p]] … order[start[p + 1] − 1] */
+  g_autofree guint *start
+      = g_new0 (guint, n_nodes + 2); /* children of node p are order[start[p]] … order[start[p + 1] − 1] */
   g_autofree guint *order = g_new (guint, n_nodes);
 
   sign_blocks (tree);

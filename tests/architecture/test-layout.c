@@ -161,10 +161,12 @@ test_deterministic (void)
     {
       const TmBox *x = tm_layout_box (a, i), *y = tm_layout_box (b, i);
 
-      g_assert_true (x->x == y->x && x->y == y->y && x->width == y->width && x->height == y->height && x->tensor == y->tensor);
+      g_assert_true (x->x == y->x && x->y == y->y && x->width == y->width && x->height == y->height
+                     && x->tensor == y->tensor);
       g_assert_cmpstr (x->caption, ==, y->caption);
     }
-  g_assert_cmpmem (a->lines->data, a->lines->len * sizeof (TmHeavyLine), b->lines->data, b->lines->len * sizeof (TmHeavyLine));
+  g_assert_cmpmem (a->lines->data, a->lines->len * sizeof (TmHeavyLine), b->lines->data,
+                   b->lines->len * sizeof (TmHeavyLine));
 }
 
 static guint
@@ -247,16 +249,22 @@ test_roles (void)
   const TmBox *router, *expert, *shared;
 
   /* sub-blocks of a T5 block are its sections, not cards of their own */
-  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.0.SelfAttention.q.weight"))->caption, ==, "attention");
-  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.1.EncDecAttention.q.weight"))->caption, ==, "cross attention");
-  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.2.DenseReluDense.wi.weight"))->caption, ==, "feed-forward");
-  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.1.layer_norm.weight"))->caption, ==, "cross attention");
-  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.2.layer_norm.weight"))->caption, ==, "feed-forward");
+  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.0.SelfAttention.q.weight"))->caption, ==,
+                   "attention");
+  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.1.EncDecAttention.q.weight"))->caption, ==,
+                   "cross attention");
+  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.2.DenseReluDense.wi.weight"))->caption, ==,
+                   "feed-forward");
+  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.1.layer_norm.weight"))->caption, ==,
+                   "cross attention");
+  g_assert_cmpstr (parent_of (layout, box_of (layout, "decoder.block.1.layer.2.layer_norm.weight"))->caption, ==,
+                   "feed-forward");
   g_assert_true (card_of (layout, "decoder.block.1.layer.1.EncDecAttention")
                  == parent_of (layout, box_of (layout, "decoder.block.1.layer.1.EncDecAttention.q.weight")));
 
   /* Gemma's post_attention_layernorm is a norm after attention, its pre_feedforward one before the feed-forward layers */
-  g_assert_cmpstr (parent_of (second, box_of (second, "model.layers.0.post_attention_layernorm.weight"))->caption, ==, "attention");
+  g_assert_cmpstr (parent_of (second, box_of (second, "model.layers.0.post_attention_layernorm.weight"))->caption, ==,
+                   "attention");
   g_assert_cmpint (box_of (second, "model.layers.0.post_attention_layernorm.weight")->x, >,
                    box_of (second, "model.layers.0.self_attn.o_proj.weight")->x);
   g_assert_cmpint (box_of (second, "model.layers.0.pre_feedforward_layernorm.weight")->x, <,
@@ -315,8 +323,10 @@ draw (guint n)
 static void
 test_random (void)
 {
-  const char *const parts[] = { "layers.0", "layers.1", "layers.2", "experts.0", "experts.1", "experts.2", "attn", "mlp", "q_proj",
-                                "norm", "ln_1", "0", "1", "2", "a", "b", "embed_tokens", "lm_head", "blk.7", "stage1", "stage2", "stage3" };
+  const char *const parts[]
+      = { "layers.0",     "layers.1", "layers.2", "experts.0", "experts.1", "experts.2", "attn", "mlp",
+          "q_proj",       "norm",     "ln_1",     "0",         "1",         "2",         "a",    "b",
+          "embed_tokens", "lm_head",  "blk.7",    "stage1",    "stage2",    "stage3" };
   const TmDtype dtypes[] = { TM_DTYPE_F32, TM_DTYPE_F16, TM_DTYPE_BF16 };
 
   for (guint round = 0; round < 60; round++)
@@ -356,7 +366,8 @@ add_huge (TmModel *model, const char *name, guint rank, const guint64 *shape)
   stored->bytes = 0;
   stored->fault = g_strdup ("the file ends before it");
 }
-#define ADD_HUGE(name, ...) add_huge (model, name, G_N_ELEMENTS (((guint64[]) { __VA_ARGS__ })), (guint64[]) { __VA_ARGS__ })
+#define ADD_HUGE(name, ...)                                                                                            \
+  add_huge (model, name, G_N_ELEMENTS (((guint64[]) { __VA_ARGS__ })), (guint64[]) { __VA_ARGS__ })
 
 /* Shapes a header may claim whatever the file holds: nothing overflows, everything is drawn. */
 static void
@@ -449,7 +460,8 @@ test_pick_flat (void)
       char name[40];
 
       g_snprintf (name, sizeof name, "t%u", i);
-      tm_fake_model_add_shape (model, name, TM_DTYPE_F32, i == 40000 ? 3000 : 1 + draw (32), i == 40000 ? 5000 : 1 + draw (32));
+      tm_fake_model_add_shape (model, name, TM_DTYPE_F32, i == 40000 ? 3000 : 1 + draw (32),
+                               i == 40000 ? 5000 : 1 + draw (32));
     }
   tm_recognise_tensors (model);
   tm_recognise_modules (model);

@@ -44,7 +44,8 @@ check_bijection (const TmSheet *sheet)
 static void
 check_samples (const TmSheet *sheet)
 {
-  const guint64 flats[] = { 0, MIN (1, sheet->n_elements - 1), sheet->n_elements / 3, sheet->n_elements / 2, sheet->n_elements - 1 };
+  const guint64 flats[]
+      = { 0, MIN (1, sheet->n_elements - 1), sheet->n_elements / 3, sheet->n_elements / 2, sheet->n_elements - 1 };
 
   g_assert_cmpint (sheet->width, >, 0);
   g_assert_cmpint (sheet->height, >, 0);
@@ -92,8 +93,9 @@ static void
 test_wrapped (void)
 {
   /* elements, columns: the power of two next to the root; 9 and 36 are as near to both */
-  const guint64 cases[][2] = { { 1, 1 }, { 2, 1 }, { 3, 2 }, { 8, 2 }, { 9, 4 }, { 16, 4 }, { 35, 4 }, { 36, 8 }, { 64, 8 },
-                               { 2048, 32 }, { 2303, 32 }, { 2304, 64 }, { 4096, 64 }, { 1000000000, 32768 } };
+  const guint64 cases[][2]
+      = { { 1, 1 },  { 2, 1 },  { 3, 2 },     { 8, 2 },     { 9, 4 },     { 16, 4 },    { 35, 4 },
+          { 36, 8 }, { 64, 8 }, { 2048, 32 }, { 2303, 32 }, { 2304, 64 }, { 4096, 64 }, { 1000000000, 32768 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -160,7 +162,8 @@ test_stack (void)
 static void
 test_near_square (void)
 {
-  const guint64 shapes[][3] = { { 8, 14336, 4096 }, { 128, 768, 2048 }, { 60, 1408, 5120 }, { 256, 2048, 7168 }, { 8, 4096, 14336 } };
+  const guint64 shapes[][3]
+      = { { 8, 14336, 4096 }, { 128, 768, 2048 }, { 60, 1408, 5120 }, { 256, 2048, 7168 }, { 8, 4096, 14336 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
     {
@@ -196,9 +199,14 @@ test_huge (void)
 {
   const guint64 g = G_GUINT64_CONSTANT (1);
   const TmSheet sheets[] = {
-    SHEET (1, 1000000000), SHEET (g << 40), SHEET (g << 40, 1), SHEET (2, g << 40), SHEET (g << 62, 1), SHEET (g << 63),
-    SHEET (G_MAXUINT64), SHEET (3, g << 61), SHEET (g << 40, 300, 300), SHEET (g << 31, g << 16, g << 16),
-    SHEET (1000000000, 1), SHEET (g << 20, 1, 1, 1, g << 43), SHEET (2, 2, g << 60), SHEET (g << 61, 7, 1), SHEET (4, g << 36, g << 3),
+    SHEET (1, 1000000000),      SHEET (g << 40),
+    SHEET (g << 40, 1),         SHEET (2, g << 40),
+    SHEET (g << 62, 1),         SHEET (g << 63),
+    SHEET (G_MAXUINT64),        SHEET (3, g << 61),
+    SHEET (g << 40, 300, 300),  SHEET (g << 31, g << 16, g << 16),
+    SHEET (1000000000, 1),      SHEET (g << 20, 1, 1, 1, g << 43),
+    SHEET (2, 2, g << 60),      SHEET (g << 61, 7, 1),
+    SHEET (4, g << 36, g << 3),
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (sheets); i++)
@@ -215,7 +223,8 @@ test_random (void)
       TmSheet sheet;
 
       for (guint axis = 0; axis < rank; axis++)
-        shape[axis] = (guint64) g_test_rand_int_range (rank > 2 && axis == rank - 1 && i % 2 ? 1000 : 1, rank > 2 && axis == rank - 1 && i % 2 ? 3000 : 9);
+        shape[axis] = (guint64) g_test_rand_int_range (rank > 2 && axis == rank - 1 && i % 2 ? 1000 : 1,
+                                                       rank > 2 && axis == rank - 1 && i % 2 ? 3000 : 9);
       sheet = sheet_of (rank, shape);
       if (sheet.n_elements < 400000)
         check_bijection (&sheet);

@@ -146,9 +146,10 @@ static TmModel *
 make_tricky (void)
 {
   TmModel *model = tm_fake_model_new ("tricky");
-  const char *const names[] = { "w", "w[0]", "w[0][0]", "w[0:1]", "w#1", "w#2", "w", "w", "", "a,b", "a,b[1,2]", "m", "m.x", "stored:w",
-                                "module:m", "m.y.", ".", "blk.0.w", "blk.1.w", "blk.0-1", "]", "[", "[]", "w[]", "0", "w[1", "\xff[0]",
-                                "ä[ö]", "#1", "#" };
+  const char *const names[]
+      = { "w",        "w[0]", "w[0][0]", "w[0:1]",   "w#1",      "w#2",  "w",       "w",       "",        "a,b",
+          "a,b[1,2]", "m",    "m.x",     "stored:w", "module:m", "m.y.", ".",       "blk.0.w", "blk.1.w", "blk.0-1",
+          "]",        "[",    "[]",      "w[]",      "0",        "w[1",  "\xff[0]", "ä[ö]",    "#1",      "#" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     tm_fake_model_add_shape (model, names[i], TM_DTYPE_F32, 5);

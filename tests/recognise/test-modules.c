@@ -100,7 +100,8 @@ test_llama (void)
   g_assert_true (block->parent == model->root);
   g_assert_cmpuint (block->n_tensors, ==, 9);
   assert_folds (model->root, "blk.0×8");
-  g_assert_cmpstr (tm_model_tensor (model, tm_model_find_tensor (model, "blk.3.attn_q.weight"))->module, ==, "blk.3.attn_q");
+  g_assert_cmpstr (tm_model_tensor (model, tm_model_find_tensor (model, "blk.3.attn_q.weight"))->module, ==,
+                   "blk.3.attn_q");
   g_assert_cmpstr (module_at (model, "blk.3.attn_q")->role_name, ==, "attn.q");
   g_assert_cmpint (module_at (model, "blk.3.attn_q")->role, ==, TM_MODULE_ATTENTION);
   g_assert_cmpint (module_at (model, "blk.3.attn_q")->number, ==, -1);
@@ -164,7 +165,8 @@ test_order (void)
     for (guint i = 0; i < G_N_ELEMENTS (order); i++)
       {
         /* the second half of the blocks has its tensors the other way round */
-        g_autofree char *name = g_strdup_printf ("layers.%u.%s", order[i], (half == 0) == (i % 2 == 0) ? "a.weight" : "b.weight");
+        g_autofree char *name
+            = g_strdup_printf ("layers.%u.%s", order[i], (half == 0) == (i % 2 == 0) ? "a.weight" : "b.weight");
 
         add_vector (model, name);
       }
@@ -275,7 +277,10 @@ test_numbers (void)
 static void
 test_detect (void)
 {
-  static const struct { const char *architecture, *names[4]; } samples[] = {
+  static const struct
+  {
+    const char *architecture, *names[4];
+  } samples[] = {
 #include "recognise/detect-samples-table.h"
   };
 
@@ -294,9 +299,10 @@ test_detect (void)
 static void
 test_detect_families (void)
 {
-  const char *const expected[][2] = { { "llama-hf", "llama" }, { "bert", "bert" }, { "t5", "t5" }, { "vit", "vit" },
-                                      { "mamba", "mamba" }, { "deepseek2", "deepseek2" }, { "gemma2", "gemma2" },
-                                      { "resnet", "resnet" }, { "unet", "diffusers unet" }, { "clip", "clip" }, { "flat", NULL } };
+  const char *const expected[][2]
+      = { { "llama-hf", "llama" },      { "bert", "bert" },           { "t5", "t5" },         { "vit", "vit" },
+          { "mamba", "mamba" },         { "deepseek2", "deepseek2" }, { "gemma2", "gemma2" }, { "resnet", "resnet" },
+          { "unet", "diffusers unet" }, { "clip", "clip" },           { "flat", NULL } };
 
   for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
     {
@@ -324,12 +330,22 @@ test_roles (void)
 {
   g_autoptr (TmNames) names = tm_names_new ();
   const char *const roles[][2] = {
-    { "model.layers.17.self_attn.q_proj", "attn.q" }, { "blk.3.attn_v", "attn.v" }, { "blk.3.attn_v.weight", "attn.v" },
-    { "model.layers.2.mlp.experts.77.down_proj", "moe.expert.down" }, { "layers.3.feed_forward.w1", "mlp.gate" },
-    { "layers.3.feed_forward.w3", "mlp.up" }, { "transformer.h.11.ln_1", "norm" }, { "lm_head", "head" },
-    { "model.layers.1.mlp.gate", "moe.router" }, { "model.layers.1.mlp.gate_proj", "mlp.gate" },
-    { "language_model.model.layers.4.self_attn.o_proj", "attn.o" }, { "visual.blocks.3.attn.qkv", "attn.qkv" },
-    { "unheard.of", NULL }, { "", NULL }, { "....", NULL }, { "\xff\xfe", NULL },
+    { "model.layers.17.self_attn.q_proj", "attn.q" },
+    { "blk.3.attn_v", "attn.v" },
+    { "blk.3.attn_v.weight", "attn.v" },
+    { "model.layers.2.mlp.experts.77.down_proj", "moe.expert.down" },
+    { "layers.3.feed_forward.w1", "mlp.gate" },
+    { "layers.3.feed_forward.w3", "mlp.up" },
+    { "transformer.h.11.ln_1", "norm" },
+    { "lm_head", "head" },
+    { "model.layers.1.mlp.gate", "moe.router" },
+    { "model.layers.1.mlp.gate_proj", "mlp.gate" },
+    { "language_model.model.layers.4.self_attn.o_proj", "attn.o" },
+    { "visual.blocks.3.attn.qkv", "attn.qkv" },
+    { "unheard.of", NULL },
+    { "", NULL },
+    { "....", NULL },
+    { "\xff\xfe", NULL },
   };
 
   for (guint i = 0; i < tm_n_name_rows; i++)
@@ -409,7 +425,8 @@ draw (guint n)
 static void
 test_random (void)
 {
-  const char *const parts[] = { "layers", ".", "0", "1", "2", ".", "weight", "a", ".", "experts", "attn", "..", "mlp", "12", "blk", "\xc3" };
+  const char *const parts[]
+      = { "layers", ".", "0", "1", "2", ".", "weight", "a", ".", "experts", "attn", "..", "mlp", "12", "blk", "\xc3" };
 
   for (guint round = 0; round < 60; round++)
     {
@@ -443,7 +460,8 @@ test_many (void)
         {
           char name[120];
 
-          g_snprintf (name, sizeof name, "model.layers.%u.mlp.experts.%u.part%u.%s", layer, expert, leaf / 3, leaves[leaf % 3]);
+          g_snprintf (name, sizeof name, "model.layers.%u.mlp.experts.%u.part%u.%s", layer, expert, leaf / 3,
+                      leaves[leaf % 3]);
           tm_fake_model_add_shape (model, name, TM_DTYPE_F32, 1);
         }
   g_assert_cmpuint (model->stored->len, >, 500000);
@@ -468,8 +486,8 @@ test_many_kinds (void)
     {
       char name[120];
 
-      g_snprintf (name, sizeof name, "%c%c%c%c.odd%c%c.thing", 'a' + draw (26), 'a' + draw (26), 'a' + draw (26), 'a' + draw (26),
-                  'a' + draw (26), 'a' + draw (26));
+      g_snprintf (name, sizeof name, "%c%c%c%c.odd%c%c.thing", 'a' + draw (26), 'a' + draw (26), 'a' + draw (26),
+                  'a' + draw (26), 'a' + draw (26), 'a' + draw (26));
       tm_fake_model_add_shape (model, name, TM_DTYPE_F32, 1);
     }
   tm_recognise_tensors (model);

@@ -166,7 +166,13 @@ make_llama (const char *title, guint blocks, gboolean mixed, guint64 embed, guin
   for (guint i = 0; i < blocks; i++)
     {
       const TmDtype better = mixed && (i < 2 || i + 1 == blocks) ? TM_DTYPE_Q6_K : TM_DTYPE_Q4_K;
-      const struct { const char *name; TmDtype dtype; guint rank; guint64 shape[2]; } tensors[] = {
+      const struct
+      {
+        const char *name;
+        TmDtype dtype;
+        guint rank;
+        guint64 shape[2];
+      } tensors[] = {
         { "attn_norm", TM_DTYPE_F32, 1, { embed } },
         { "attn_q", TM_DTYPE_Q4_K, 2, { embed, embed } },
         { "attn_k", TM_DTYPE_Q4_K, 2, { kv, embed } },

@@ -5,10 +5,15 @@
 
 #include "support/fake-model.h"
 
-const char *const tm_families[] = { "llama-hf", "gpt2", "bert", "t5", "vit", "mamba", "mixtral", "qwen3moe-gguf", "deepseek2",
-                                    "gemma2", "resnet", "unet", "clip", "flat", NULL };
+const char *const tm_families[]
+    = { "llama-hf",  "gpt2",   "bert",   "t5",   "vit",  "mamba", "mixtral", "qwen3moe-gguf",
+        "deepseek2", "gemma2", "resnet", "unet", "clip", "flat",  NULL };
 
-typedef struct { const char *name; guint64 shape[4]; } Row; /* ends at the first 0 of a shape */
+typedef struct
+{
+  const char *name;
+  guint64 shape[4];
+} Row; /* ends at the first 0 of a shape */
 
 static void
 add_rows (TmModel *model, const char *prefix, const Row *rows)
@@ -26,12 +31,12 @@ add_rows (TmModel *model, const char *prefix, const Row *rows)
 #define ADD(prefix, ...) add_rows (model, prefix, (const Row[]) { __VA_ARGS__, { NULL, { 0 } } })
 
 /* prefix with the number in it, as blocks 0 … n − 1 */
-#define EACH(n, format, ...) \
-  for (guint block = 0; block < (n); block++) \
-    { \
-      char prefix[160]; \
-      g_snprintf (prefix, sizeof prefix, format, block); \
-      ADD (prefix, __VA_ARGS__); \
+#define EACH(n, format, ...)                                                                                           \
+  for (guint block = 0; block < (n); block++)                                                                          \
+    {                                                                                                                  \
+      char prefix[160];                                                                                                \
+      g_snprintf (prefix, sizeof prefix, format, block);                                                               \
+      ADD (prefix, __VA_ARGS__);                                                                                       \
     }
 
 static void
@@ -55,7 +60,8 @@ add_gemma2 (TmModel *model)
         { "pre_feedforward_layernorm.weight", { 64 } }, { "post_feedforward_layernorm.weight", { 64 } },
         { "self_attn.q_proj.weight", { 64, 64 } }, { "self_attn.k_proj.weight", { 32, 64 } },
         { "self_attn.v_proj.weight", { 32, 64 } }, { "self_attn.o_proj.weight", { 64, 64 } },
-        { "mlp.gate_proj.weight", { 256, 64 } }, { "mlp.up_proj.weight", { 256, 64 } }, { "mlp.down_proj.weight", { 64, 256 } })
+        { "mlp.gate_proj.weight", { 256, 64 } }, { "mlp.up_proj.weight", { 256, 64 } },
+        { "mlp.down_proj.weight", { 64, 256 } })
 }
 
 static void
@@ -64,8 +70,9 @@ add_gpt2 (TmModel *model)
   ADD ("transformer.", { "wte.weight", { 512, 64 } }, { "wpe.weight", { 128, 64 } });
   EACH (6, "transformer.h.%u.", { "ln_1.weight", { 64 } }, { "ln_1.bias", { 64 } }, { "attn.bias", { 1, 1, 128, 128 } },
         { "attn.c_attn.weight", { 64, 192 } }, { "attn.c_attn.bias", { 192 } }, { "attn.c_proj.weight", { 64, 64 } },
-        { "attn.c_proj.bias", { 64 } }, { "ln_2.weight", { 64 } }, { "ln_2.bias", { 64 } }, { "mlp.c_fc.weight", { 64, 256 } },
-        { "mlp.c_fc.bias", { 256 } }, { "mlp.c_proj.weight", { 256, 64 } }, { "mlp.c_proj.bias", { 64 } })
+        { "attn.c_proj.bias", { 64 } }, { "ln_2.weight", { 64 } }, { "ln_2.bias", { 64 } },
+        { "mlp.c_fc.weight", { 64, 256 } }, { "mlp.c_fc.bias", { 256 } }, { "mlp.c_proj.weight", { 256, 64 } },
+        { "mlp.c_proj.bias", { 64 } })
   ADD ("transformer.", { "ln_f.weight", { 64 } }, { "ln_f.bias", { 64 } });
 }
 
@@ -74,16 +81,17 @@ add_bert (TmModel *model)
 {
   ADD ("bert.embeddings.", { "word_embeddings.weight", { 512, 64 } }, { "position_embeddings.weight", { 128, 64 } },
        { "token_type_embeddings.weight", { 2, 64 } }, { "LayerNorm.weight", { 64 } }, { "LayerNorm.bias", { 64 } });
-  EACH (4, "bert.encoder.layer.%u.", { "attention.self.query.weight", { 64, 64 } }, { "attention.self.query.bias", { 64 } },
-        { "attention.self.key.weight", { 64, 64 } }, { "attention.self.key.bias", { 64 } },
-        { "attention.self.value.weight", { 64, 64 } }, { "attention.self.value.bias", { 64 } },
-        { "attention.output.dense.weight", { 64, 64 } }, { "attention.output.dense.bias", { 64 } },
-        { "attention.output.LayerNorm.weight", { 64 } }, { "attention.output.LayerNorm.bias", { 64 } },
-        { "intermediate.dense.weight", { 256, 64 } }, { "intermediate.dense.bias", { 256 } },
-        { "output.dense.weight", { 64, 256 } }, { "output.dense.bias", { 64 } }, { "output.LayerNorm.weight", { 64 } },
-        { "output.LayerNorm.bias", { 64 } })
+  EACH (4, "bert.encoder.layer.%u.", { "attention.self.query.weight", { 64, 64 } },
+        { "attention.self.query.bias", { 64 } }, { "attention.self.key.weight", { 64, 64 } },
+        { "attention.self.key.bias", { 64 } }, { "attention.self.value.weight", { 64, 64 } },
+        { "attention.self.value.bias", { 64 } }, { "attention.output.dense.weight", { 64, 64 } },
+        { "attention.output.dense.bias", { 64 } }, { "attention.output.LayerNorm.weight", { 64 } },
+        { "attention.output.LayerNorm.bias", { 64 } }, { "intermediate.dense.weight", { 256, 64 } },
+        { "intermediate.dense.bias", { 256 } }, { "output.dense.weight", { 64, 256 } }, { "output.dense.bias", { 64 } },
+        { "output.LayerNorm.weight", { 64 } }, { "output.LayerNorm.bias", { 64 } })
   ADD ("bert.pooler.dense.", { "weight", { 64, 64 } }, { "bias", { 64 } });
-  ADD ("cls.predictions.", { "bias", { 512 } }, { "transform.dense.weight", { 64, 64 } }, { "transform.LayerNorm.weight", { 64 } });
+  ADD ("cls.predictions.", { "bias", { 512 } }, { "transform.dense.weight", { 64, 64 } },
+       { "transform.LayerNorm.weight", { 64 } });
 }
 
 static void
@@ -91,14 +99,16 @@ add_t5 (TmModel *model)
 {
   ADD ("shared.", { "weight", { 512, 64 } });
   ADD ("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.", { "weight", { 32, 8 } });
-  EACH (4, "encoder.block.%u.layer.", { "0.SelfAttention.q.weight", { 64, 64 } }, { "0.SelfAttention.k.weight", { 64, 64 } },
-        { "0.SelfAttention.v.weight", { 64, 64 } }, { "0.SelfAttention.o.weight", { 64, 64 } }, { "0.layer_norm.weight", { 64 } },
+  EACH (4, "encoder.block.%u.layer.", { "0.SelfAttention.q.weight", { 64, 64 } },
+        { "0.SelfAttention.k.weight", { 64, 64 } }, { "0.SelfAttention.v.weight", { 64, 64 } },
+        { "0.SelfAttention.o.weight", { 64, 64 } }, { "0.layer_norm.weight", { 64 } },
         { "1.DenseReluDense.wi.weight", { 256, 64 } }, { "1.DenseReluDense.wo.weight", { 64, 256 } },
         { "1.layer_norm.weight", { 64 } })
   ADD ("encoder.final_layer_norm.", { "weight", { 64 } });
   ADD ("decoder.block.0.layer.0.SelfAttention.relative_attention_bias.", { "weight", { 32, 8 } });
-  EACH (4, "decoder.block.%u.layer.", { "0.SelfAttention.q.weight", { 64, 64 } }, { "0.SelfAttention.k.weight", { 64, 64 } },
-        { "0.SelfAttention.v.weight", { 64, 64 } }, { "0.SelfAttention.o.weight", { 64, 64 } }, { "0.layer_norm.weight", { 64 } },
+  EACH (4, "decoder.block.%u.layer.", { "0.SelfAttention.q.weight", { 64, 64 } },
+        { "0.SelfAttention.k.weight", { 64, 64 } }, { "0.SelfAttention.v.weight", { 64, 64 } },
+        { "0.SelfAttention.o.weight", { 64, 64 } }, { "0.layer_norm.weight", { 64 } },
         { "1.EncDecAttention.q.weight", { 64, 64 } }, { "1.EncDecAttention.k.weight", { 64, 64 } },
         { "1.EncDecAttention.v.weight", { 64, 64 } }, { "1.EncDecAttention.o.weight", { 64, 64 } },
         { "1.layer_norm.weight", { 64 } }, { "2.DenseReluDense.wi.weight", { 256, 64 } },
@@ -126,8 +136,9 @@ add_mamba (TmModel *model)
 {
   ADD ("backbone.embeddings.", { "weight", { 512, 64 } });
   EACH (6, "backbone.layers.%u.", { "norm.weight", { 64 } }, { "mixer.A_log", { 128, 16 } }, { "mixer.D", { 128 } },
-        { "mixer.conv1d.weight", { 128, 1, 4 } }, { "mixer.conv1d.bias", { 128 } }, { "mixer.dt_proj.weight", { 128, 4 } },
-        { "mixer.dt_proj.bias", { 128 } }, { "mixer.in_proj.weight", { 256, 64 } }, { "mixer.out_proj.weight", { 64, 128 } },
+        { "mixer.conv1d.weight", { 128, 1, 4 } }, { "mixer.conv1d.bias", { 128 } },
+        { "mixer.dt_proj.weight", { 128, 4 } }, { "mixer.dt_proj.bias", { 128 } },
+        { "mixer.in_proj.weight", { 256, 64 } }, { "mixer.out_proj.weight", { 64, 128 } },
         { "mixer.x_proj.weight", { 36, 128 } })
   ADD ("backbone.norm_f.", { "weight", { 64 } });
 }
@@ -161,11 +172,11 @@ static void
 add_qwen3moe_gguf (TmModel *model)
 {
   ADD ("token_embd.", { "weight", { 512, 64 } });
-  EACH (3, "blk.%u.", { "attn_norm.weight", { 64 } }, { "attn_q.weight", { 128, 64 } }, { "attn_q_norm.weight", { 16 } },
-        { "attn_k.weight", { 32, 64 } }, { "attn_k_norm.weight", { 16 } }, { "attn_v.weight", { 32, 64 } },
-        { "attn_output.weight", { 64, 128 } }, { "ffn_norm.weight", { 64 } }, { "ffn_gate_inp.weight", { 32, 64 } },
-        { "ffn_gate_exps.weight", { 32, 256, 256 } }, { "ffn_up_exps.weight", { 32, 256, 256 } },
-        { "ffn_down_exps.weight", { 32, 256, 256 } })
+  EACH (3, "blk.%u.", { "attn_norm.weight", { 64 } }, { "attn_q.weight", { 128, 64 } },
+        { "attn_q_norm.weight", { 16 } }, { "attn_k.weight", { 32, 64 } }, { "attn_k_norm.weight", { 16 } },
+        { "attn_v.weight", { 32, 64 } }, { "attn_output.weight", { 64, 128 } }, { "ffn_norm.weight", { 64 } },
+        { "ffn_gate_inp.weight", { 32, 64 } }, { "ffn_gate_exps.weight", { 32, 256, 256 } },
+        { "ffn_up_exps.weight", { 32, 256, 256 } }, { "ffn_down_exps.weight", { 32, 256, 256 } })
   ADD ("output_norm.", { "weight", { 64 } });
   ADD ("output.", { "weight", { 512, 64 } });
 }
@@ -198,7 +209,8 @@ add_deepseek2 (TmModel *model)
           char inner[120];
 
           g_snprintf (inner, sizeof inner, "%smlp.experts.%u.", prefix, expert);
-          ADD (inner, { "gate_proj.weight", { 96, 64 } }, { "up_proj.weight", { 96, 64 } }, { "down_proj.weight", { 64, 96 } });
+          ADD (inner, { "gate_proj.weight", { 96, 64 } }, { "up_proj.weight", { 96, 64 } },
+               { "down_proj.weight", { 64, 96 } });
         }
     }
   ADD ("model.norm.", { "weight", { 64 } });
@@ -259,16 +271,19 @@ add_unet (TmModel *model)
         {
           char prefix[120];
 
-          g_snprintf (prefix, sizeof prefix, "%s.%u.resnets.%u.", side == 0 ? "down_blocks" : "up_blocks", block, inner);
-          ADD (prefix, { "norm1.weight", { 32 } }, { "conv1.weight", { 32, 32, 3, 3 } }, { "time_emb_proj.weight", { 32, 128 } },
-               { "norm2.weight", { 32 } }, { "conv2.weight", { 32, 32, 3, 3 } });
-          g_snprintf (prefix, sizeof prefix, "%s.%u.attentions.%u.transformer_blocks.0.", side == 0 ? "down_blocks" : "up_blocks",
-                      block, inner);
-          ADD (prefix, { "norm1.weight", { 32 } }, { "attn1.to_q.weight", { 32, 32 } }, { "attn1.to_k.weight", { 32, 32 } },
-               { "attn1.to_v.weight", { 32, 32 } }, { "attn1.to_out.0.weight", { 32, 32 } }, { "norm2.weight", { 32 } },
-               { "attn2.to_q.weight", { 32, 32 } }, { "attn2.to_k.weight", { 32, 96 } }, { "attn2.to_v.weight", { 32, 96 } },
-               { "attn2.to_out.0.weight", { 32, 32 } }, { "norm3.weight", { 32 } }, { "ff.net.0.proj.weight", { 256, 32 } },
-               { "ff.net.2.weight", { 32, 128 } });
+          g_snprintf (prefix, sizeof prefix, "%s.%u.resnets.%u.", side == 0 ? "down_blocks" : "up_blocks", block,
+                      inner);
+          ADD (prefix, { "norm1.weight", { 32 } }, { "conv1.weight", { 32, 32, 3, 3 } },
+               { "time_emb_proj.weight", { 32, 128 } }, { "norm2.weight", { 32 } },
+               { "conv2.weight", { 32, 32, 3, 3 } });
+          g_snprintf (prefix, sizeof prefix, "%s.%u.attentions.%u.transformer_blocks.0.",
+                      side == 0 ? "down_blocks" : "up_blocks", block, inner);
+          ADD (prefix, { "norm1.weight", { 32 } }, { "attn1.to_q.weight", { 32, 32 } },
+               { "attn1.to_k.weight", { 32, 32 } }, { "attn1.to_v.weight", { 32, 32 } },
+               { "attn1.to_out.0.weight", { 32, 32 } }, { "norm2.weight", { 32 } }, { "attn2.to_q.weight", { 32, 32 } },
+               { "attn2.to_k.weight", { 32, 96 } }, { "attn2.to_v.weight", { 32, 96 } },
+               { "attn2.to_out.0.weight", { 32, 32 } }, { "norm3.weight", { 32 } },
+               { "ff.net.0.proj.weight", { 256, 32 } }, { "ff.net.2.weight", { 32, 128 } });
         }
   ADD ("mid_block.resnets.0.", { "conv1.weight", { 32, 32, 3, 3 } });
   ADD ("conv_out.", { "weight", { 4, 32, 3, 3 } });
@@ -291,8 +306,8 @@ add_clip (TmModel *model)
           g_snprintf (prefix, sizeof prefix, "%s.encoder.layers.%u.", towers[tower], layer);
           ADD (prefix, { "layer_norm1.weight", { 64 } }, { "self_attn.q_proj.weight", { 64, 64 } },
                { "self_attn.k_proj.weight", { 64, 64 } }, { "self_attn.v_proj.weight", { 64, 64 } },
-               { "self_attn.out_proj.weight", { 64, 64 } }, { "layer_norm2.weight", { 64 } }, { "mlp.fc1.weight", { 256, 64 } },
-               { "mlp.fc2.weight", { 64, 256 } });
+               { "self_attn.out_proj.weight", { 64, 64 } }, { "layer_norm2.weight", { 64 } },
+               { "mlp.fc1.weight", { 256, 64 } }, { "mlp.fc2.weight", { 64, 256 } });
         }
       g_snprintf (prefix, sizeof prefix, "%s.final_layer_norm.", towers[tower]);
       ADD (prefix, { "weight", { 64 } });
