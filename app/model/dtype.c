@@ -16,6 +16,15 @@
                         .code_bits = (code_bits_),                                                                     \
                         .quantized = TRUE }
 
+#define CODE(code, label, family_, bits_)                                                                              \
+  [TM_DTYPE_CODE_##code] = { .name = label,                                                                            \
+                             .family = TM_FAMILY_##family_,                                                            \
+                             .block_elements = 1,                                                                      \
+                             .block_bytes = (bits_) / 8,                                                               \
+                             .bits = (bits_),                                                                          \
+                             .code_bits = (bits_),                                                                     \
+                             .quantized = TRUE }
+
 /* clang-format off */
 static const TmDtypeInfo dtypes[TM_N_DTYPES] = {
   PLAIN (UNKNOWN, "unknown", PLAIN, 0),
@@ -74,6 +83,19 @@ static const TmDtypeInfo dtypes[TM_N_DTYPES] = {
   BLOCK (NVFP4, FLOAT4, 64, 36, 4),
   BLOCK (Q1_0, BITS_1, 128, 18, 1),
   BLOCK (Q2_0, BITS_2, 64, 18, 2),
+  CODE (U1, "U1", BITS_1, 1),
+  CODE (U2, "U2", BITS_2, 2),
+  CODE (U3, "U3", BITS_3, 3),
+  CODE (U4, "U4", BITS_4, 4),
+  CODE (U5, "U5", BITS_5, 5),
+  CODE (U6, "U6", BITS_6_7, 6),
+  CODE (U7, "U7", BITS_6_7, 7),
+  CODE (U8, "U8", BITS_8, 8),
+  CODE (I2, "I2", BITS_2, 2),
+  CODE (I4, "I4", BITS_4, 4),
+  CODE (I8, "I8", BITS_8, 8),
+  CODE (NF4, "NF4", FLOAT4, 4),
+  CODE (FP4, "FP4", FLOAT4, 4),
 };
 /* clang-format on */
 
@@ -90,9 +112,17 @@ tm_dtype_get_name (TmDtype dtype)
 }
 
 TmDtype
+tm_dtype_get_code (guint bits, gboolean is_signed)
+{
+  if (is_signed)
+    return bits == 8 ? TM_DTYPE_CODE_I8 : bits == 4 ? TM_DTYPE_CODE_I4 : bits == 2 ? TM_DTYPE_CODE_I2 : TM_DTYPE_UNKNOWN;
+  return bits >= 1 && bits <= 8 ? (TmDtype) (TM_DTYPE_CODE_U1 + bits - 1) : TM_DTYPE_UNKNOWN;
+}
+
+TmDtype
 tm_dtype_from_name (const char *name)
 {
-  for (guint i = TM_DTYPE_UNKNOWN + 1; i < TM_N_DTYPES; i++)
+  for (guint i = TM_DTYPE_UNKNOWN + 1; i < TM_DTYPE_CODE_U1; i++)
     if (name && strcmp (dtypes[i].name, name) == 0)
       return (TmDtype)i;
   return TM_DTYPE_UNKNOWN;

@@ -25,6 +25,21 @@ typedef enum
   TM_DTYPE_IQ2_XXS, TM_DTYPE_IQ2_XS, TM_DTYPE_IQ2_S, TM_DTYPE_IQ3_XXS, TM_DTYPE_IQ3_S, TM_DTYPE_IQ1_S, TM_DTYPE_IQ1_M,
   TM_DTYPE_IQ4_NL, TM_DTYPE_IQ4_XS, TM_DTYPE_TQ1_0, TM_DTYPE_TQ2_0, TM_DTYPE_MXFP4, TM_DTYPE_NVFP4,
   TM_DTYPE_Q1_0, TM_DTYPE_Q2_0,
+  /* Codes of quantized weights, whatever words hold them; the tensor's scale makes them numbers. Named as the plain ones
+   * (U4, I8; tm_dtype_from_name() gives those); NF4 and FP4 are bitsandbytes' tables. */
+  TM_DTYPE_CODE_U1,
+  TM_DTYPE_CODE_U2,
+  TM_DTYPE_CODE_U3,
+  TM_DTYPE_CODE_U4,
+  TM_DTYPE_CODE_U5,
+  TM_DTYPE_CODE_U6,
+  TM_DTYPE_CODE_U7,
+  TM_DTYPE_CODE_U8,
+  TM_DTYPE_CODE_I2,
+  TM_DTYPE_CODE_I4,
+  TM_DTYPE_CODE_I8,
+  TM_DTYPE_CODE_NF4,
+  TM_DTYPE_CODE_FP4,
   TM_N_DTYPES
 } TmDtype;
 
@@ -59,6 +74,8 @@ typedef struct
 
 const TmDtypeInfo *tm_dtype_get_info (TmDtype dtype); /* never NULL; a row "unknown" for bad values */
 const char *tm_dtype_get_name (TmDtype dtype);
+/* The dtype of a quantized integer code: 1 to 8 bits; signed ones of 2, 4 and 8. TM_DTYPE_UNKNOWN otherwise. */
+TmDtype tm_dtype_get_code (guint bits, gboolean is_signed);
 TmDtype tm_dtype_from_name (const char *name); /* exact, upper case; TM_DTYPE_UNKNOWN if none */
 
 /* Bytes of n_elements stored one after the other, rows of row_elements (block types: rows hold whole blocks; plain

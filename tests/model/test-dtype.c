@@ -20,8 +20,19 @@ test_names (void)
       g_assert_cmpstr (tm_dtype_get_name (dtype), ==, plain[i]);
       g_assert_false (tm_dtype_get_info (dtype)->quantized);
     }
-  for (guint i = 1; i < TM_N_DTYPES; i++)
+  for (guint i = 1; i < TM_DTYPE_CODE_U1; i++) /* codes share names with plain dtypes */
     g_assert_cmpint (tm_dtype_from_name (tm_dtype_get_name ((TmDtype)i)), ==, (gint)i);
+  for (guint bits = 1; bits <= 8; bits++)
+    {
+      TmDtype code = tm_dtype_get_code (bits, FALSE);
+
+      g_assert_cmpuint (tm_dtype_get_info (code)->code_bits, ==, bits);
+      g_assert_true (tm_dtype_get_info (code)->quantized);
+    }
+  g_assert_cmpstr (tm_dtype_get_name (tm_dtype_get_code (3, FALSE)), ==, "U3");
+  g_assert_cmpstr (tm_dtype_get_name (tm_dtype_get_code (8, TRUE)), ==, "I8");
+  g_assert_cmpint (tm_dtype_get_code (3, TRUE), ==, TM_DTYPE_UNKNOWN);
+  g_assert_cmpint (tm_dtype_get_code (9, FALSE), ==, TM_DTYPE_UNKNOWN);
   g_assert_cmpint (tm_dtype_from_name ("f32"), ==, TM_DTYPE_UNKNOWN);
   g_assert_cmpint (tm_dtype_from_name ("unknown"), ==, TM_DTYPE_UNKNOWN);
   g_assert_cmpint (tm_dtype_from_name (NULL), ==, TM_DTYPE_UNKNOWN);
