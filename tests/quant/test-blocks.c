@@ -163,7 +163,7 @@ test_files_are_the_manifest (void)
 static void
 test_fields (void)
 {
-  for (guint i = 0; i < TM_N_DTYPES; i++)
+  for (guint i = 0; i < TM_DTYPE_CODE_U1; i++)
     {
       const TmBlockCodec *codec = tm_block_codec_get ((TmDtype)i);
       const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype)i);
@@ -187,7 +187,7 @@ test_fields (void)
 static void
 test_builds_agree (void)
 {
-  for (guint i = 0; i < TM_N_DTYPES; i++)
+  for (guint i = 0; i < TM_DTYPE_CODE_U1; i++)
     {
       const TmBlockCodec *a = tm_block_codec_get ((TmDtype)i), *b = tm_block_codec_get_portable ((TmDtype)i);
       const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype)i);
@@ -248,7 +248,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  for (guint i = 0; i < TM_N_DTYPES; i++)
+  for (guint i = 0; i < TM_DTYPE_CODE_U1; i++)
     if (tm_dtype_get_info ((TmDtype)i)->quantized)
       {
         g_autofree char *path = g_strdup_printf ("/blocks/golden/%s", tm_dtype_get_name ((TmDtype)i));

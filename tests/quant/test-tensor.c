@@ -331,7 +331,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  for (guint i = 0; i < TM_N_DTYPES; i++)
+  for (guint i = 0; i < TM_DTYPE_CODE_U1; i++)
     if (tm_dtype_get_info ((TmDtype)i)->quantized)
       {
         g_autofree char *path = g_strdup_printf ("/tensor/runs/%s", tm_dtype_get_name ((TmDtype)i));

@@ -151,7 +151,7 @@ test_b048 (void)
 static void
 test_b050 (void)
 {
-  for (guint i = 0; i < TM_N_DTYPES; i++)
+  for (guint i = 0; i < TM_DTYPE_CODE_U1; i++)
     {
       const TmDtypeInfo *info = tm_dtype_get_info ((TmDtype)i);
       g_autofree guint8 *bytes = g_malloc0 (info->block_bytes + 1);
