@@ -233,6 +233,21 @@ tm_canvas_show_all (TmCanvas *self, gboolean fly)
     self->camera = camera;
 }
 
+void
+tm_canvas_zoom_by (TmCanvas *self, double factor, double px, double py)
+{
+  const TmBox *model = tm_canvas_get_box (self, 0);
+  double least;
+
+  if (!model)
+    return;
+  least = camera_for (self, &(Area) { model->x, model->y, model->width, model->height }, TM_MAX_SCALE).scale / 8;
+  if (factor < 1)
+    factor = MIN (MAX (factor, least / self->camera.scale), 1);
+  tm_camera_zoom (&self->camera, factor, px, py);
+  tm_canvas_camera_changed (self);
+}
+
 /* About the selection where it is on the screen, else about the middle. */
 void
 tm_canvas_zoom_to (TmCanvas *self, double px_per_element)

@@ -11,12 +11,6 @@
 #define SURFACE_STEP_PX 1.0 /* touchpads that count px */
 #define SMOOTH_STEP_PX 12.0 /* touchpads that count notches, as on X11 */
 
-static void
-moved (TmCanvas *self)
-{
-  tm_canvas_camera_changed (self);
-}
-
 /* --- Click ------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -33,6 +27,10 @@ on_released (GtkGestureClick *gesture, int n_press, double x, double y, TmCanvas
 
   if (self->dragging)
     return;
+  if (n_press == 1)
+    self->badge_pressed = hit.badge;
+  else if (self->badge_pressed)
+    return; /* the second click of two on a badge is none on what came to lie there */
   if (n_press == 1 && hit.badge)
     tm_canvas_unfold (self, hit.box, x, y);
   else if (n_press == 1)
@@ -143,7 +141,7 @@ on_drag_update (GtkGestureDrag *gesture, double dx, double dy, TmCanvas *self)
       tm_camera_pan (&self->camera, to_x - self->dragged_x, to_y - self->dragged_y);
       self->dragged_x = to_x;
       self->dragged_y = to_y;
-      moved (self);
+      tm_canvas_camera_changed (self);
     }
 }
 
@@ -180,8 +178,7 @@ static void
 zoom_at (TmCanvas *self, double factor, double x, double y)
 {
   /* The middle of the pixel under the pointer: it shows the same element before and after. */
-  tm_camera_zoom (&self->camera, factor, floor (x * self->scale) + 0.5, floor (y * self->scale) + 0.5);
-  moved (self);
+  tm_canvas_zoom_by (self, factor, floor (x * self->scale) + 0.5, floor (y * self->scale) + 0.5);
 }
 
 /* A wheel has notches; a touchpad does not. Wayland says which it was, X11 only by the device or by fractions. */
@@ -232,7 +229,7 @@ on_scroll (GtkEventControllerScroll *scroll, double dx, double dy, TmCanvas *sel
   self->rest_x -= trunc (self->rest_x);
   self->rest_y -= trunc (self->rest_y);
   self->scroll_pans = !wheel;
-  moved (self);
+  tm_canvas_camera_changed (self);
   return TRUE;
 }
 

@@ -252,8 +252,7 @@ zoom (GtkWidget *widget, double factor)
   if (!self->layout)
     return;
   tm_canvas_stop_motion (self);
-  tm_camera_zoom (&self->camera, factor, self->camera.width / 2.0, self->camera.height / 2.0);
-  tm_canvas_camera_changed (self);
+  tm_canvas_zoom_by (self, factor, self->camera.width / 2.0, self->camera.height / 2.0);
 }
 
 static void

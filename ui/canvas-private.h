@@ -59,7 +59,7 @@ struct _TmCanvas
   double pointer_x, pointer_y;
   TmHit hit;
   int dragged_x, dragged_y; /* device px a drag has moved already */
-  gboolean dragging, marking;
+  gboolean dragging, marking, badge_pressed;
   guint mark_tensor;
   guint64 mark_flat;
   TmAddress mark;
@@ -94,6 +94,8 @@ void tm_canvas_fly_to_selection (TmCanvas *self);
 void tm_canvas_show_all (TmCanvas *self, gboolean fly);
 void tm_canvas_fit_selection (TmCanvas *self);
 void tm_canvas_zoom_to (TmCanvas *self, double px_per_element);
+/* The point (px, py), device px, stays; the model stays a good part of the view. */
+void tm_canvas_zoom_by (TmCanvas *self, double factor, double px, double py);
 void tm_canvas_follow_selection (TmCanvas *self); /* moves no more than is needed to see the selection */
 
 /* canvas-gestures.c, canvas-keys.c, canvas-hover.c */

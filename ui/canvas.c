@@ -429,15 +429,35 @@ tm_canvas_init (TmCanvas *self)
   tm_camera_init (&self->camera, 0, 0);
 }
 
-/* Floats stand in the corners, the message in the middle; none of them takes the pointer from what lies around it. */
+/* The legend has what the zoom label leaves of the bottom edge, and no more than its rows need: what is not covered belongs
+ * to the plane. */
+static gboolean
+place_legend (GtkOverlay *overlay, GtkWidget *child, GdkRectangle *place, TmCanvas *self)
+{
+  int width = gtk_widget_get_width (GTK_WIDGET (overlay)), height = gtk_widget_get_height (GTK_WIDGET (overlay));
+  int least, wanted, taken = 0, tall;
+
+  if (child != self->legend)
+    return FALSE;
+  if (gtk_widget_get_visible (self->zoom))
+    gtk_widget_measure (self->zoom, GTK_ORIENTATION_HORIZONTAL, -1, NULL, &taken, NULL, NULL);
+  gtk_widget_measure (child, GTK_ORIENTATION_HORIZONTAL, -1, &least, &wanted, NULL, NULL);
+  wanted = MAX (MIN (wanted, width - taken), least);
+  wanted = tm_legend_bar_tighten (child, wanted);
+  gtk_widget_measure (child, GTK_ORIENTATION_VERTICAL, wanted, NULL, &tall, NULL, NULL);
+  *place = (GdkRectangle) { 0, MAX (height - tall, 0), wanted, tall };
+  return TRUE;
+}
+
+/* Floats stand in the corners, the message in the middle. */
 static void
 build (TmCanvas *self, TmRenderer renderer)
 {
   GtkOverlay *overlay = GTK_OVERLAY (gtk_overlay_new ());
-  GtkWidget *bottom = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
 
   self->overlay = GTK_WIDGET (overlay);
   gtk_widget_set_parent (self->overlay, GTK_WIDGET (self));
+  g_signal_connect (overlay, "get-child-position", G_CALLBACK (place_legend), self);
   self->plane = TM_PLANE (tm_plane_new (renderer, make_frame, self));
   gtk_overlay_set_child (overlay, GTK_WIDGET (self->plane));
   g_signal_connect_swapped (self->plane, "renderer-changed", G_CALLBACK (on_renderer_changed), self);
@@ -448,20 +468,16 @@ build (TmCanvas *self, TmRenderer renderer)
   gtk_overlay_add_overlay (overlay, self->breadcrumb);
 
   self->legend = tm_legend_bar_new (self->document);
-  gtk_widget_set_halign (self->legend, GTK_ALIGN_START);
-  gtk_widget_set_hexpand (self->legend, TRUE);
-  gtk_widget_set_valign (self->legend, GTK_ALIGN_END);
-  gtk_box_append (GTK_BOX (bottom), self->legend);
+  gtk_overlay_add_overlay (overlay, self->legend);
 
   self->zoom = gtk_label_new (NULL);
   gtk_widget_add_css_class (self->zoom, "tm-float");
   gtk_widget_add_css_class (self->zoom, "tm-zoom");
+  gtk_widget_set_halign (self->zoom, GTK_ALIGN_END);
   gtk_widget_set_valign (self->zoom, GTK_ALIGN_END);
+  gtk_widget_set_can_target (self->zoom, FALSE);
   gtk_widget_set_visible (self->zoom, FALSE);
-  gtk_box_append (GTK_BOX (bottom), self->zoom);
-  gtk_widget_set_valign (bottom, GTK_ALIGN_END);
-  gtk_widget_add_css_class (bottom, "tm-canvas-bottom");
-  gtk_overlay_add_overlay (overlay, bottom);
+  gtk_overlay_add_overlay (overlay, self->zoom);
 
   self->message = gtk_label_new (NULL);
   gtk_label_set_wrap (GTK_LABEL (self->message), TRUE);

@@ -141,9 +141,9 @@ struct _TmLegendBar
 
 G_DEFINE_FINAL_TYPE (TmLegendBar, tm_legend_bar, GTK_TYPE_WIDGET)
 
-/* Places the visible children in rows of at most width; with place FALSE only measures. */
+/* Places the visible children in rows of at most width; with place FALSE only measures. Gives the height. */
 static int
-wrap (GtkWidget *widget, int width, gboolean place)
+wrap (GtkWidget *widget, int width, gboolean place, int *widest)
 {
   int x = 0, y = 0;
   GtkWidget *row = gtk_widget_get_first_child (widget);
@@ -182,6 +182,7 @@ wrap (GtkWidget *widget, int width, gboolean place)
             gtk_widget_size_allocate (child, &(GtkAllocation) { x, y, natural, height }, -1);
             x += natural + SPACING;
           }
+      *widest = MAX (*widest, end);
       y += height + (next ? ROW_SPACING : 0);
       row = next;
     }
@@ -210,13 +211,25 @@ tm_legend_bar_measure (GtkWidget *widget, GtkOrientation orientation, int for_si
       *natural = sum;
     }
   else
-    *minimum = *natural = wrap (widget, for_size < 0 ? sum : MAX (for_size, widest), FALSE);
+    *minimum = *natural = wrap (widget, for_size < 0 ? sum : MAX (for_size, widest), FALSE, &(int) { 0 });
 }
 
 static void
 tm_legend_bar_size_allocate (GtkWidget *widget, int width, int height, int baseline)
 {
-  wrap (widget, width, TRUE);
+  wrap (widget, width, TRUE, &(int) { 0 });
+}
+
+int
+tm_legend_bar_tighten (GtkWidget *bar, int width)
+{
+  int content, outer, widest = 0, around;
+
+  tm_legend_bar_measure (bar, GTK_ORIENTATION_HORIZONTAL, -1, &(int) { 0 }, &content, NULL, NULL);
+  gtk_widget_measure (bar, GTK_ORIENTATION_HORIZONTAL, -1, NULL, &outer, NULL, NULL);
+  around = outer - content; /* margin, border and padding */
+  wrap (bar, width - around, FALSE, &widest);
+  return MIN (widest + around, width);
 }
 
 static GtkSizeRequestMode
