@@ -130,8 +130,15 @@ gboolean
 tm_scene_has_axes (const TmScene *scene, const TmBox *box)
 {
   const TmSheet *sheet = &box->sheet;
-  double longer = MAX (tm_scene_length (scene, (gint64) sheet->columns), tm_scene_length (scene, (gint64) sheet->rows));
-  return sheet->n_panes > 0 && sheet->rows > 0 && sheet->columns > 0 && longer >= MIN_SIDE * scene->ds;
+  const TmCamera *camera = &scene->view->camera;
+  if (sheet->n_panes == 0 || sheet->rows == 0 || sheet->columns == 0)
+    return FALSE;
+  double width = tm_scene_length (scene, (gint64) sheet->columns),
+         height = tm_scene_length (scene, (gint64) sheet->rows);
+  /* Between the panes of a stack there is no room for numbers: one of them must be what one looks at. */
+  if (sheet->n_panes > 1 && width < 0.6 * camera->width && height < 0.6 * camera->height)
+    return FALSE;
+  return MAX (width, height) >= MIN_SIDE * scene->ds;
 }
 
 void
@@ -160,6 +167,15 @@ tm_scene_add_axes (TmScene *scene, const TmBox *box, const TmBoundaries *boundar
   int digits = (int) strlen (format_number (scene, sheet->columns));
   int strip_top = at.y < STRIP * scene->ds ? STRIP * scene->ds : 0;
   int strip_left = at.x < strip_width ? strip_width + 8 * scene->ds : -40 * scene->ds;
+  if (sheet->n_panes > 1 && strip_top > 0)
+    { /* the pane's own label may lie under the strip: it stands where the strips begin */
+      const TmTensor *tensor = tm_model_tensor (view->layout->model, box->tensor);
+      const char *label = tm_scene_format_pane (scene, tensor, (guint64) pane);
+      int width = tm_scene_measure (scene, TM_FONT_MONO, TEXT_PX * scene->ds, label) + 8 * scene->ds;
+      tm_scene_text_on_layer (scene, TM_LAYER_STRIP_TEXT, 4 * scene->ds, 13 * scene->ds, 0, TM_FONT_MONO,
+                              TEXT_PX * scene->ds, TM_ALIGN_LEFT, view->theme->text, label);
+      strip_left = MAX (strip_left, width + 12 * scene->ds);
+    }
   add_rows (scene, y, sheet->rows, choose_step (get_extent (boundaries, TRUE), scene->scale, 26 * scene->ds), factor,
             at, strip_width, strip_top);
   guint64 across_extent = sheet->kind == TM_SHEET_MERGED && sheet->slice_columns > 1 ? sheet->slice_columns

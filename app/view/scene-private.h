@@ -98,6 +98,7 @@ void tm_scene_add_selection (TmScene *scene);
 
 /* Which quantity an overlay shows of a tensor; FALSE: none, the sheet is flat. */
 gboolean tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *quantity);
+const char *tm_scene_format_pane (TmScene *scene, const TmTensor *tensor, guint64 pane);
 TmPalette tm_scene_get_palette (const TmView *view, TmQuantity quantity);
 const TmBoundaries *tm_scene_get_boundaries (TmScene *scene, guint tensor, const TmSheet *sheet);
 

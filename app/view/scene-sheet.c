@@ -170,37 +170,42 @@ add_slice_edges (TmScene *scene, const Look *look, TmPixels at)
                    at.height, color);
 }
 
-/* The leading indices of a pane, in its corner. */
-static void
-add_pane_label (TmScene *scene, const Look *look, TmPixels at, guint64 pane)
+/* The leading indices of a pane: "[3,17]". */
+const char *
+tm_scene_format_pane (TmScene *scene, const TmTensor *tensor, guint64 pane)
 {
-  const TmTensor *tensor = look->tensor;
-  if (tensor->rank < 3 || MIN (at.width, at.height) < 40 * scene->ds)
-    return;
   GString *text = g_string_new ("[");
   guint64 rest = pane, product = 1;
   for (guint i = 0; i + 2 < tensor->rank; i++)
     product *= MAX (tensor->shape[i], 1);
   for (guint i = 0; i + 2 < tensor->rank; i++)
     {
-      product /= MAX (tensor->shape[i], 1);
-      g_string_append_printf (text, "%" G_GUINT64_FORMAT ",", rest / MAX (product, 1));
-      rest %= MAX (product, 1);
+      product = MAX (product / MAX (tensor->shape[i], 1), 1);
+      g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, i > 0 ? "," : "", rest / product);
+      rest %= product;
     }
-  g_string_truncate (text, text->len - 1);
   g_string_append_c (text, ']');
-  const TmTheme *theme = scene->view->theme;
-  int size = 10 * scene->ds, width = tm_scene_measure (scene, TM_FONT_MONO, size, text->str) + 8 * scene->ds;
-  int x = MAX (at.x, 0) + 3 * scene->ds, y = MAX (at.y, 0) + 3 * scene->ds;
-  if (width + 6 * scene->ds <= at.width)
-    {
-      TmPrimRect *pill
-          = tm_scene_rect (scene, TM_LAYER_LINE, x, y, width, 15 * scene->ds, tm_color_with_alpha (theme->card, 235));
-      pill->radius = 4 * scene->ds;
-      tm_scene_text (scene, x + 4 * scene->ds, y + 11 * scene->ds, 0, TM_FONT_MONO, size, TM_ALIGN_LEFT, theme->text,
-                     tm_scene_copy (scene, text->str));
-    }
+  const char *copy = tm_scene_copy (scene, text->str);
   g_string_free (text, TRUE);
+  return copy;
+}
+
+/* In the pane's corner. */
+static void
+add_pane_label (TmScene *scene, const Look *look, TmPixels at, guint64 pane)
+{
+  if (look->tensor->rank < 3 || MIN (at.width, at.height) < 40 * scene->ds)
+    return;
+  const TmTheme *theme = scene->view->theme;
+  const char *text = tm_scene_format_pane (scene, look->tensor, pane);
+  int size = 10 * scene->ds, width = tm_scene_measure (scene, TM_FONT_MONO, size, text) + 8 * scene->ds;
+  int x = MAX (at.x, 0) + 3 * scene->ds, y = MAX (at.y, 0) + 3 * scene->ds;
+  if (width + 6 * scene->ds > at.width)
+    return;
+  TmPrimRect *pill
+      = tm_scene_rect (scene, TM_LAYER_LINE, x, y, width, 15 * scene->ds, tm_color_with_alpha (theme->card, 235));
+  pill->radius = 4 * scene->ds;
+  tm_scene_text (scene, x + 4 * scene->ds, y + 11 * scene->ds, 0, TM_FONT_MONO, size, TM_ALIGN_LEFT, theme->text, text);
 }
 
 static void
@@ -234,7 +239,7 @@ add_pane (TmScene *scene, const Look *look, guint64 pane)
     .base = pane * sheet->rows * sheet->columns,
     .under = look->under,
     .blank = look->blank,
-    .cell_px = scene->scale >= 8 ? (int) scene->scale : 0,
+    .cell_px = scene->scale >= 8 && scene->scale < TM_MIN_CELL * scene->ds ? (int) scene->scale : 0, /* text says it */
   };
   want_pages (scene, look, &prim, pane, x, y);
   tm_scene_add (scene, TM_LAYER_SHEET, TM_PRIM_SHEET)->as.sheet = prim;

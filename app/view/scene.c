@@ -278,6 +278,7 @@ look_at_the_middle (TmScene *scene)
   const TmBox *box = tm_layout_box (layout, index);
   const TmTensor *tensor = tm_model_tensor (layout->model, box->tensor);
   legend->tensor = box->tensor;
+  legend->raw_and_value = tensor->quantized && tm_tensor_has_quantity (tensor, TM_QUANTITY_RAW);
   if (!tm_scene_sheet_is_shown (scene, box))
     return;
   if (scene->scale >= TM_MIN_CELL * scene->ds)

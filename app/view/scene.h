@@ -107,6 +107,7 @@ typedef struct
   const TmBoundaries *runs;    /* levels visible on tensor, or NULL; owned by the scene's cache */
   gboolean level_visible[4];
   double pixels_per_element;
+  gboolean raw_and_value;      /* cells of the tensor in the middle hold two numbers, raw over dequantized */
 } TmLegend;
 
 typedef struct _TmScene TmScene; /* keeps arrays, rulers and boundaries between frames */

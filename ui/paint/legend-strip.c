@@ -164,7 +164,8 @@ tm_legend_strip_fill (TmScene *scene, const TmTheme *theme, int width, int heigh
     {
       add_color_bar (strip, legend);
       if (legend->depth == TM_DEPTH_CELLS)
-        add_text (strip, TM_FONT_SANS, PX (11), theme->text, "cell: raw over dequantized");
+        add_text (strip, TM_FONT_SANS, PX (11), theme->text,
+                  legend->raw_and_value ? "cell: raw over dequantized" : "cell: value");
       else
         add_text (strip, TM_FONT_SANS, PX (11), theme->text, describe_overlay (overlay, legend));
       strip->x += PX (18);
@@ -174,9 +175,10 @@ tm_legend_strip_fill (TmScene *scene, const TmTheme *theme, int width, int heigh
           strip->x += PX (18);
         }
     }
-  for (guint i = 0; legend->depth == TM_DEPTH_ARCHITECTURE && i < legend->n_dtypes; i++)
+  gboolean families = legend->depth == TM_DEPTH_ARCHITECTURE || !legend->any_sheet;
+  for (guint i = 0; families && i < legend->n_dtypes; i++)
     add_chip (strip, (TmDtype) legend->dtypes[i]);
-  if (legend->heavy_lines && legend->depth == TM_DEPTH_ARCHITECTURE)
+  if (legend->heavy_lines && families)
     {
       strip->x += PX (8);
       add_line_sample (strip, 3, "granularity changes here", NULL);

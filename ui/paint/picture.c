@@ -80,7 +80,7 @@ fit (Picture *picture, GError **error)
   const TmAddress *address = &picture->address;
   const TmLayout *layout = picture->layout;
   TmCamera *camera = &picture->view.camera;
-  int margin = CLAMP (MIN (camera->width, camera->height) / 14, 8, 64);
+  int margin = CLAMP (MIN (camera->width, camera->height) / 9, 8, 72);
   guint index = 0;
   if (address->kind == TM_ADDRESS_MODULE)
     index = tm_layout_find_module (layout, address->module);
