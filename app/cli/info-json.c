@@ -1,6 +1,7 @@
 #include "cli/info.h"
 
 #include "io/json-writer.h"
+#include "model/quantization.h"
 
 static void
 write_string_key (TmJsonWriter *json, const char *key, const char *text)
@@ -232,10 +233,40 @@ write_assumptions (TmJsonWriter *json, TmModel *model)
 }
 
 static void
-write_empty_array (TmJsonWriter *json, const char *key)
+write_quantization (TmJsonWriter *json, TmModel *model)
 {
-  tm_json_key (json, key);
+  g_autoptr (GArray) schemes = tm_model_count_schemes (model);
+
+  tm_json_key (json, "quantization");
   tm_json_begin_array (json);
+  for (guint i = 0; i < schemes->len; i++)
+    {
+      const TmSchemeCount *count = &g_array_index (schemes, TmSchemeCount, i);
+
+      tm_json_begin_object (json);
+      write_string_key (json, "scheme", count->scheme);
+      tm_json_key (json, "tensors");
+      tm_json_uint (json, count->tensors);
+      tm_json_key (json, "parameters");
+      tm_json_uint (json, count->parameters);
+      tm_json_key (json, "bits");
+      if (count->bits > 0)
+        tm_json_uint (json, count->bits);
+      else
+        tm_json_null (json);
+      tm_json_key (json, "group");
+      if (count->group > 0)
+        tm_json_uint (json, count->group);
+      else
+        tm_json_null (json);
+      tm_json_key (json, "symmetric");
+      if (count->symmetric < 0)
+        tm_json_null (json);
+      else
+        tm_json_bool (json, count->symmetric == 1);
+      write_string_key (json, "config", tm_scheme_count_get_config (model, count));
+      tm_json_end_object (json);
+    }
   tm_json_end_array (json);
 }
 
@@ -269,7 +300,7 @@ cli_info_print_json (TmModel *model, gboolean full, GError **error)
   if (ok)
     {
       write_files (&json, model);
-      write_empty_array (&json, "quantization"); /* conventions above a container's own types */
+      write_quantization (&json, model);
       write_assumptions (&json, model);
       write_problems (&json, model);
       tm_json_end_object (&json);

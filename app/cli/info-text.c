@@ -3,6 +3,7 @@
 
 #include "io/number.h"
 #include "io/text.h"
+#include "model/quantization.h"
 
 static void
 add_fact (GString *out, const char *name, const char *value)
@@ -128,20 +129,107 @@ add_metadata (GString *out, TmModel *model, gboolean full)
 }
 
 static void
+add_part (CliTable *table, const char *what, const TmQuantizationPart *part, const char *note)
+{
+  if (part->tensors == 0)
+    return;
+  cli_table_add (table, g_strdup (what), "");
+  cli_table_add (table, tm_format_count (part->tensors), "");
+  cli_table_add (table, tm_format_count (part->parameters), "");
+  cli_table_add (table, tm_format_size (part->bytes), "");
+  cli_table_add (table, g_strdup (note), cli_style_dim ());
+}
+
+/* "12 of them listed by config.json" */
+static char *
+describe_exclusions (TmModel *model, const TmQuantizationSummary *summary)
+{
+  if (model->quantization_file == NULL)
+    return g_strdup ("");
+  if (summary->matrices_excluded == summary->matrices.tensors)
+    return g_strdup_printf ("listed by %s", model->quantization_file);
+  if (summary->matrices_excluded == 0)
+    return g_strdup_printf ("not listed by %s", model->quantization_file);
+  return g_strdup_printf ("%u of them listed by %s", summary->matrices_excluded, model->quantization_file);
+}
+
+static void
+add_schemes (GString *out, TmModel *model, const TmQuantizationSummary *summary)
+{
+  static const char *const titles[] = { "scheme", "bits", "group", "symmetric", "tensors", "parameters", "size", "config", NULL };
+  g_autoptr (CliTable) table = cli_table_new ("lrrlrrrl");
+
+  add_header (table, titles);
+  for (guint i = 0; i < summary->schemes->len; i++)
+    {
+      const TmSchemeCount *count = &g_array_index (summary->schemes, TmSchemeCount, i);
+
+      cli_table_add (table, g_strdup (count->scheme), "");
+      cli_table_add (table, count->bits > 0 ? g_strdup_printf ("%u", count->bits) : g_strdup ("-"), "");
+      cli_table_add (table, count->group > 0 ? tm_format_count (count->group) : g_strdup ("-"), "");
+      cli_table_add (table, g_strdup (count->symmetric == 1 ? "yes" : count->symmetric == 0 ? "no" : "-"), "");
+      cli_table_add (table, tm_format_count (count->tensors), "");
+      cli_table_add (table, tm_format_count (count->parameters), "");
+      cli_table_add (table, tm_format_size (count->bytes), "");
+      cli_table_add (table,
+                     count->conflicts > 0 && count->conflicts < count->tensors
+                         ? g_strdup_printf ("differs for %u", count->conflicts)
+                         : g_strdup (tm_scheme_count_get_config (model, count)),
+                     count->conflicts > 0 ? cli_style_severity (TM_SEVERITY_WARNING) : cli_style_dim ());
+    }
+  add_rows (out, table);
+}
+
+static void
+add_quantization (GString *out, TmModel *model)
+{
+  g_auto (TmQuantizationSummary) summary = { 0 };
+  g_autoptr (CliTable) parts = cli_table_new ("lrrrl");
+  g_autofree char *exclusions = NULL;
+
+  tm_model_summarise_quantization (model, &summary);
+  if (summary.quantized.tensors == 0)
+    return;
+  exclusions = describe_exclusions (model, &summary);
+  add_heading (out, "Quantization");
+  add_schemes (out, model, &summary);
+  add_part (parts, "left in full precision", &summary.matrices, exclusions);
+  add_part (parts, "norms, biases and the like", &summary.small, "");
+  add_part (parts, "companions, within the above sizes", &summary.companions, "scales, zero points, code books");
+  add_part (parts, "bookkeeping", &summary.bookkeeping, "does not enter the values");
+  add_rows (out, parts);
+  if (model->bytes > 0 && summary.bfloat16_bytes < G_MAXUINT64)
+    {
+      g_autofree char *size = tm_format_size (model->bytes), *full = tm_format_size (summary.bfloat16_bytes);
+
+      g_string_append_printf (out, "  %s, in bfloat16 %s: %.1f %%\n", size, full,
+                              100 * (double) model->bytes / (double) summary.bfloat16_bytes);
+    }
+}
+
+static void
 add_assumptions (GString *out, TmModel *model)
 {
-  g_autoptr (CliTable) table = cli_table_new ("lll");
+  g_autoptr (CliTable) table = cli_table_new ("llll");
+  g_autoptr (GArray) groups = tm_model_group_assumptions (model);
 
-  if (model->assumptions->len == 0)
+  if (groups->len == 0)
     return;
   add_heading (out, "Assumptions");
-  for (guint i = 0; i < model->assumptions->len; i++)
+  for (guint i = 0; i < groups->len; i++)
     {
-      const TmAssumption *assumption = g_ptr_array_index (model->assumptions, i);
+      const TmAssumptionGroup *group = &g_array_index (groups, TmAssumptionGroup, i);
+      const TmAssumption *assumption = group->first;
       g_autofree char *choice = g_strdup_printf ("%s=%s", assumption->key, assumption->value);
+      g_autofree char *name = tm_text_escape (assumption->tensor, -1);
+      g_autofree char *others = assumption->alternatives ? g_strdup_printf ("of %s", assumption->alternatives) : g_strdup ("");
 
-      cli_table_add (table, tm_text_escape (assumption->tensor, -1), "");
       cli_table_add (table, tm_text_escape (choice, -1), "");
+      cli_table_add (table, tm_text_escape (others, -1), cli_style_dim ());
+      cli_table_add (table,
+                     group->tensors == 1 ? g_strdup (name)
+                                         : g_strdup_printf ("%s and %u more", name, group->tensors - 1),
+                     "");
       cli_table_add (table, tm_text_escape (assumption->evidence, -1), cli_style_dim ());
     }
   add_rows (out, table);
@@ -192,6 +280,7 @@ cli_info_print_text (TmModel *model, gboolean full, GError **error)
   add_facts (out, model);
   add_dtypes (out, model);
   add_granularities (out, model);
+  add_quantization (out, model);
   add_metadata (out, model, full);
   add_files (out, model);
   add_assumptions (out, model);

@@ -4,19 +4,8 @@
 #include "io/json-writer.h"
 #include "io/number.h"
 #include "io/text.h"
+#include "model/quantization.h"
 #include "recognise/recognise.h"
-
-static const char *
-get_role_name (TmOperandRole role)
-{
-  static const char *const names[] = {
-    [TM_ROLE_VALUES] = "values",         [TM_ROLE_SCALE] = "scale",
-    [TM_ROLE_ZERO_POINT] = "zero_point", [TM_ROLE_GROUP_INDEX] = "group_index",
-    [TM_ROLE_CODEBOOK] = "codebook",     [TM_ROLE_GLOBAL_SCALE] = "global_scale",
-    [TM_ROLE_OTHER] = "other",
-  };
-  return names[role];
-}
 
 static const char *
 get_dtype_label (const TmTensor *tensor)
@@ -119,7 +108,7 @@ write_operands (TmJsonWriter *json, TmModel *model, const TmTensor *tensor)
       const TmStored *stored = tm_model_stored (model, tensor->operand[i].stored);
 
       tm_json_begin_object (json);
-      write_string_key (json, "role", get_role_name (tensor->operand[i].role));
+      write_string_key (json, "role", tm_operand_role_get_name (tensor->operand[i].role));
       write_string_key (json, "name", stored->name);
       write_string_key (json, "dtype", get_stored_label (stored));
       tm_json_key (json, "shape");

@@ -65,6 +65,7 @@ typedef struct
   guint64 group_size;  /* elements a row that share one scale; 0: per channel, per tensor or not along the row */
   gint symmetric;      /* 1: zero is the middle code (or 0) everywhere, 0: it varies, −1: does not apply or not known */
   gboolean config_conflict; /* the config file says otherwise than the tensors */
+  gboolean config_excludes; /* not quantized, and the config file lists its module among those to leave alone */
   guint rank;
   guint64 *shape;
   gint64 *stride;      /* elements */
