@@ -3,6 +3,7 @@
 
 #include "model/group-range.h"
 #include "ui/document.h"
+#include "view/packing-card.h"
 
 G_BEGIN_DECLS
 
@@ -15,5 +16,7 @@ void tm_inspector_add_region (GtkWidget *box, TmDocument *document, const TmAddr
 /* The record was explained on a worker; range NULL where the group has none or is too large, fault: why there is no record. */
 void tm_inspector_add_scalar (GtkWidget *box, TmDocument *document, guint tensor, const TmScalar *scalar,
                               const TmGroupRange *range, const char *fault);
+/* The bytes were read on a worker. */
+void tm_inspector_add_packing (GtkWidget *box, TmDocument *document, TmPackingCard *packing);
 
 G_END_DECLS

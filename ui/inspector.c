@@ -45,6 +45,7 @@ typedef struct
   TmScalar scalar;
   TmGroupRange range;
   gboolean has_range;
+  TmPackingCard *packing; /* NULL where there is no picture of it */
   char *fault;
   guint64 *index;
 } ExplainJob;
@@ -53,6 +54,7 @@ static void
 explain_job_free (ExplainJob *job)
 {
   tm_scalar_clear (&job->scalar);
+  tm_packing_card_unref (job->packing);
   g_free (job->fault);
   g_free (job->index);
   g_object_unref (job->model);
@@ -75,7 +77,11 @@ explain_run (GTask *task, gpointer source, gpointer data, GCancellable *cancella
       job->scalar.index = g_memdup2 (job->index, sizeof (guint64) * tensor->rank);
     }
   else
-    job->has_range = tm_tensor_get_group_range (tensor, &job->scalar, &job->range, cancellable, NULL);
+    {
+      job->has_range = tm_tensor_get_group_range (tensor, &job->scalar, &job->range, cancellable, NULL);
+      if (tensor->quantized)
+        job->packing = tm_packing_card_new (tensor, &job->scalar, NULL);
+    }
   g_task_return_boolean (task, TRUE);
 }
 
@@ -90,6 +96,8 @@ explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
     return;
   GtkWidget *page = page_new ();
   tm_inspector_add_scalar (page, self->document, job->tensor, &job->scalar, job->has_range ? &job->range : NULL, job->fault);
+  if (job->packing != NULL)
+    tm_inspector_add_packing (page, self->document, job->packing);
   tm_inspector_add_tensor (page, self->document, job->tensor);
   set_page (self, page);
 }
