@@ -41,7 +41,7 @@ layout_new (TmPackingView *self)
   PangoLayout *layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), "00");
   PangoFontDescription *font = pango_font_description_copy (pango_context_get_font_description (pango_layout_get_context (layout)));
   pango_font_description_set_family_static (font, "monospace");
-  pango_font_description_set_size (font, pango_font_description_get_size (font) * 4 / 5);
+  pango_font_description_set_size (font, pango_font_description_get_size (font) * 7 / 10);
   pango_layout_set_font_description (layout, font);
   pango_font_description_free (font);
   return layout;
@@ -53,7 +53,7 @@ measure_cell (TmPackingView *self)
   g_autoptr (PangoLayout) layout = layout_new (self);
   int width, height;
   pango_layout_get_pixel_size (layout, &width, &height);
-  self->cell_width = width + 2;
+  self->cell_width = width + 1;
   self->cell_height = height + STRIP + 1;
 }
 

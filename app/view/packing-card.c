@@ -42,7 +42,15 @@ add_legend (GArray *legend, const TmPackField *field)
     }
   if (legend->len >= TM_NO_LEGEND)
     return TM_NO_LEGEND;
-  TmPackingLegend fresh = { field->name, field->meaning, field->role, field->stored, field->byte, field->bits, legend->len, FALSE };
+  guint n_codes = 0, n_others = 0;
+  for (guint i = 0; i < legend->len; i++)
+    if (g_array_index (legend, TmPackingLegend, i).role == TM_PACK_CODE)
+      n_codes++;
+    else
+      n_others++;
+  /* Codes have the first two colours to themselves: one finds them again in every picture. */
+  guint color = field->role != TM_PACK_CODE ? 2 + n_others : n_codes < 2 ? n_codes : 5 + n_codes;
+  TmPackingLegend fresh = { field->name, field->meaning, field->role, field->stored, field->byte, field->bits, color, FALSE };
   g_array_append_val (legend, fresh);
   return (guint16) (legend->len - 1);
 }
@@ -283,6 +291,12 @@ make_legend (TmPackingCard *card, const TmPacking *packing)
     }
 }
 
+static gboolean
+is_block_type (const TmTensor *tensor)
+{
+  return g_strcmp0 (tensor->scheme, "ggml") == 0 && tm_dtype_get_info (tensor->dtype)->block_elements > 1 && tensor->rank > 0;
+}
+
 /* --- Words ----------------------------------------------------------------------------------------------------------- */
 
 /* Up to 64 bits of a field, from the bytes that were read. */
@@ -345,11 +359,15 @@ append_piece (const TmPackingCard *card, const TmPackField *field, GString *text
   guint64 bits = 0, n_bytes = end_of (field) - field->byte;
   gboolean whole_bytes = field->bit == 0 && field->bits % 8 == 0;
 
-  g_string_append (text, field->name);
-  if (entry != NULL && entry->bits > field->bits && strcmp (entry->name, field->name) == 0)
-    g_string_append_printf (text, "[%" G_GUINT64_FORMAT "]", (guint64) first->at / MAX (whole_bytes ? n_bytes : 1, 1));
-  else if (entry != NULL && strcmp (entry->name, field->name) != 0)
-    g_string_append_printf (text, " in %s[%u]", entry->name, first->at);
+  /* "sc: scales[3]": what it is in the formula, and where that is. A code's own name says nothing new. */
+  if (entry == NULL || (strcmp (entry->name, field->name) != 0 && field->role != TM_PACK_CODE))
+    g_string_append_printf (text, entry != NULL ? "%s: " : "%s", field->name);
+  if (entry != NULL)
+    {
+      g_string_append (text, entry->name);
+      if (entry->bits > field->bits)
+        g_string_append_printf (text, "[%" G_GUINT64_FORMAT "]", (guint64) first->at / MAX (whole_bytes ? n_bytes : 1, 1));
+    }
   if (!whole_bytes)
     {
       if (field->bits == 1)
@@ -435,13 +453,18 @@ make_bits (const TmPackingCard *card, const TmPacking *packing, const TmScalar *
   return g_strdup (text->str);
 }
 
+/* "Q6_K super-block, 210 bytes, 256 values", "gptq U4, 32-bit word of eight codes" */
 static char *
 make_title (const TmTensor *tensor, const TmPacking *packing)
 {
+  const TmDtypeInfo *info = tm_dtype_get_info (tensor->dtype);
   g_autofree char *label = tm_text_escape (tensor->dtype_label != NULL ? tensor->dtype_label : "", -1);
-  const gboolean ggml = g_strcmp0 (tensor->scheme, "ggml") == 0;
-  return g_strdup_printf ("%s%s%s, %s", ggml ? "" : tensor->scheme != NULL ? tensor->scheme : "",
-                          ggml || tensor->scheme == NULL ? "" : " ", label, packing->title != NULL ? packing->title : "stored words");
+  if (is_block_type (tensor))
+    return g_strdup_printf ("%s %s, %u bytes, %u values", label,
+                            tensor->granularity != NULL && tensor->granularity->n_levels > 1 ? "super-block" : "block",
+                            info->block_bytes, info->block_elements);
+  return g_strdup_printf ("%s%s%s, %s", tensor->scheme != NULL ? tensor->scheme : "", tensor->scheme != NULL ? " " : "", label,
+                          packing->title != NULL ? packing->title : "stored words");
 }
 
 /* Block types lie in rows, one block after the other: that is a place one can name. */
@@ -453,7 +476,7 @@ make_place (const TmTensor *tensor, const TmScalar *scalar, const TmPackingCard 
     return NULL;
   const TmPackingRun *run = g_ptr_array_index (card->runs, 0);
   guint64 at = run->stored->offset + run->first;
-  if (g_strcmp0 (tensor->scheme, "ggml") != 0 || info->block_elements < 2 || tensor->rank == 0)
+  if (!is_block_type (tensor))
     return NULL;
   guint64 column = scalar->index[tensor->rank - 1], row = 0;
   for (guint axis = 0; axis + 1 < tensor->rank; axis++)

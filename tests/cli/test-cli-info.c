@@ -28,7 +28,8 @@ test_info_record (void)
                    "i16\",\"type\":\"array\","
                    "\"item_type\":\"i16\",\"length\":3,\"value\":[1,-2,300]}],\"files\":[{\"path\":\"v3-little.gguf\","
                    "\"bytes\":1248}],"
-                   "\"quantization\":[],\"assumptions\":[],\"problems\":[]}\n");
+                   "\"quantization\":[{\"scheme\":\"ggml\",\"tensors\":1,\"parameters\":192,\"bits\":8,\"group\":32,"
+                   "\"symmetric\":true,\"config\":\"absent\"}],\"assumptions\":[],\"problems\":[]}\n");
 }
 
 static void
