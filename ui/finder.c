@@ -56,6 +56,7 @@ struct _TmFinder
   void (*activate) (const char *action, gpointer data);
   gpointer data;
   GtkWidget *focus_before;
+  char *searched; /* what the results are for */
 };
 
 G_DEFINE_FINAL_TYPE (TmFinder, tm_finder, GTK_TYPE_WIDGET)
@@ -161,6 +162,8 @@ search (TmFinder *self)
   g_auto (GStrv) words = g_strsplit_set (trimmed, " \t", -1);
   g_autoptr (GPtrArray) results = g_ptr_array_new_with_free_func (g_object_unref);
 
+  g_free (self->searched);
+  self->searched = g_strdup (text);
   add_address (self, results, trimmed);
   add_actions (results, words);
   if (tm_document_get_model (self->document))
@@ -208,6 +211,9 @@ run (TmFinder *self, guint position)
 static void
 on_entry_activate (TmFinder *self)
 {
+  /* The entry waits a little before it says that its text has changed; Enter may be quicker. */
+  if (g_strcmp0 (self->searched, gtk_editable_get_text (GTK_EDITABLE (self->entry))) != 0)
+    search (self);
   run (self, gtk_single_selection_get_selected (self->selection));
 }
 
@@ -289,6 +295,7 @@ tm_finder_dispose (GObject *object)
 
   g_clear_weak_pointer (&self->focus_before);
   g_clear_pointer (&self->box, gtk_widget_unparent);
+  g_clear_pointer (&self->searched, g_free);
   g_clear_object (&self->selection);
   g_clear_object (&self->store);
   g_clear_object (&self->document);

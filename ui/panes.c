@@ -91,17 +91,22 @@ allocate_panel (GtkWidget *panel, int x, int width, int height)
 static void
 allocate_wide (TmPanes *self, int width, int height)
 {
-  int panel[TM_N_SIDES], spare = width - MIN_CENTRE;
+  int panel[TM_N_SIDES], minimum[TM_N_SIDES], spare = width - MIN_CENTRE;
 
+  /* With large text a panel needs more than the person gave it: nothing in it is cut. */
   for (guint i = 0; i < TM_N_SIDES; i++)
-    panel[i] = self->side[i].wide_shown ? self->side[i].width : 0;
+    {
+      gtk_widget_measure (self->side[i].child, GTK_ORIENTATION_HORIZONTAL, -1, &minimum[i], NULL, NULL, NULL);
+      minimum[i] = MAX (minimum[i], MIN_PANEL);
+      panel[i] = self->side[i].wide_shown ? MAX (self->side[i].width, minimum[i]) : 0;
+    }
   /* Both shrink alike when the window does. */
   if (panel[0] + panel[1] > spare && panel[0] + panel[1] > 0)
     {
       int both = panel[0] + panel[1];
 
       for (guint i = 0; i < TM_N_SIDES; i++)
-        panel[i] = panel[i] ? MAX (MIN_PANEL, panel[i] * spare / both) : 0;
+        panel[i] = panel[i] ? MAX (minimum[i], panel[i] * spare / both) : 0;
     }
   allocate_at (self->centre, panel[0], width - panel[0] - panel[1], height);
   gtk_widget_set_child_visible (self->scrim, FALSE);

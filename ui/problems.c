@@ -166,9 +166,6 @@ tm_problems_new (void)
   gtk_widget_add_css_class (list, "tm-problems");
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), list);
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scroller), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
-  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (scroller), 380);
-  gtk_scrolled_window_set_propagate_natural_height (GTK_SCROLLED_WINDOW (scroller), TRUE);
-  gtk_widget_set_size_request (scroller, 300, 60);
   gtk_widget_set_vexpand (scroller, TRUE);
   gtk_widget_set_halign (copy_all, GTK_ALIGN_END);
   g_signal_connect_object (copy_all, "clicked", G_CALLBACK (on_copy_all), stack, 0);
@@ -181,6 +178,7 @@ tm_problems_new (void)
   gtk_stack_add_named (GTK_STACK (stack), none, "none");
   gtk_stack_add_named (GTK_STACK (stack), page, "list");
   g_object_set_data (G_OBJECT (stack), "list", list);
+  g_object_set_data (G_OBJECT (stack), "scroller", scroller);
   return stack;
 }
 
@@ -188,6 +186,7 @@ void
 tm_problems_set_model (GtkWidget *stack, TmModel *model)
 {
   GtkListView *view = g_object_get_data (G_OBJECT (stack), "list");
+  const int n = model ? (int) MIN (model->problems->len, 6) : 0;
   g_autoptr (GtkSelectionModel) selection = NULL;
 
   if (model)
@@ -198,6 +197,8 @@ tm_problems_set_model (GtkWidget *stack, TmModel *model)
       selection = GTK_SELECTION_MODEL (gtk_no_selection_new (G_LIST_MODEL (list)));
     }
   gtk_list_view_set_model (view, selection);
+  /* A list does not know its height before it is shown: room for what there is, three lines each, up to six. */
+  gtk_widget_set_size_request (g_object_get_data (G_OBJECT (stack), "scroller"), 320, CLAMP (n * 64, 64, 380));
   g_object_set_data_full (G_OBJECT (stack), "model", model ? g_object_ref (model) : NULL, g_object_unref);
   gtk_stack_set_visible_child_name (GTK_STACK (stack), model && model->problems->len ? "list" : "none");
 }

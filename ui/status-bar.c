@@ -34,7 +34,16 @@ static void
 show_text (TmStatusBar *self, const char *text)
 {
   gtk_label_set_text (self->text, text ? text : "");
-  gtk_widget_set_tooltip_text (GTK_WIDGET (self->text), text && *text ? text : NULL);
+}
+
+/* Only what was cut needs telling again. */
+static gboolean
+on_text_tooltip (GtkWidget *label, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer data)
+{
+  if (!pango_layout_is_ellipsized (gtk_label_get_layout (GTK_LABEL (label))))
+    return FALSE;
+  gtk_tooltip_set_text (tooltip, gtk_label_get_text (GTK_LABEL (label)));
+  return TRUE;
 }
 
 static void
@@ -182,6 +191,7 @@ tm_status_bar_class_init (TmStatusBarClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TmStatusBar, problems_label);
   gtk_widget_class_bind_template_child (widget_class, TmStatusBar, problems_icon);
   gtk_widget_class_bind_template_callback (widget_class, on_cancel);
+  gtk_widget_class_bind_template_callback (widget_class, on_text_tooltip);
   gtk_widget_class_set_css_name (widget_class, "tm-status");
   gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_GROUP);

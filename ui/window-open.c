@@ -15,8 +15,21 @@ typedef struct
   char *restore;   /* reload: the selection's address; NULL otherwise */
   gboolean here;   /* into this window, else into a new one */
   gboolean reload;
-  gint64 started;
 } Opening;
+
+/* The worker's side. */
+typedef struct
+{
+  char *path;
+  double ms;
+} Read;
+
+static void
+read_free (gpointer data)
+{
+  g_free (((Read *) data)->path);
+  g_free (data);
+}
 
 static void
 opening_free (Opening *opening)
@@ -31,8 +44,11 @@ static void
 open_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
   g_autoptr (GError) error = NULL;
-  TmModel *model = tm_open_model (data, cancellable, &error);
+  Read *read = data;
+  const gint64 started = g_get_monotonic_time ();
+  TmModel *model = tm_open_model (read->path, cancellable, &error);
 
+  read->ms = (double) (g_get_monotonic_time () - started) / 1000;
   if (model)
     g_task_return_pointer (task, model, g_object_unref);
   else
@@ -65,11 +81,11 @@ describe_for_recent (TmModel *model)
 }
 
 static void
-take_model (TmWindow *self, Opening *opening, TmModel *model)
+take_model (TmWindow *self, Opening *opening, TmModel *model, double ms)
 {
-  double ms = (double) (g_get_monotonic_time () - opening->started) / 1000;
   g_autofree char *n = tm_format_count (model->tensors->len);
-  g_autofree char *message = g_strdup_printf ("%s tensors read in %.*f ms", n, ms < 10 ? 1 : 0, ms);
+  g_autofree char *message = g_strdup_printf ("%s %s read in %.*f ms", n, model->tensors->len == 1 ? "tensor" : "tensors",
+                                               ms < 10 ? 1 : 0, ms);
 
   tm_document_set_model (self->document, model);
   tm_status_bar_set_message (self->status_bar, message);
@@ -102,7 +118,7 @@ open_done (GObject *source, GAsyncResult *result, gpointer data)
           into = TM_WINDOW (tm_window_new (TM_APPLICATION (gtk_window_get_application (GTK_WINDOW (self)))));
           gtk_window_present (GTK_WINDOW (into));
         }
-      take_model (into, opening, model);
+      take_model (into, opening, model, ((Read *) g_task_get_task_data (G_TASK (result)))->ms);
       if (!opening->reload)
         {
           g_autofree char *note = describe_for_recent (model);
@@ -134,13 +150,13 @@ start (TmWindow *self, const char *path, gboolean here, gboolean reload)
   g_autofree char *name = shown_name (path);
   g_autofree char *label = g_strdup_printf ("Opening %s", name);
   Opening *opening = g_new0 (Opening, 1);
+  Read *read = g_new0 (Read, 1);
 
   opening->window = g_object_ref (self);
   opening->job = tm_jobs_start (self->jobs, label, cancellable);
   opening->path = g_strdup (path);
   opening->here = here;
   opening->reload = reload;
-  opening->started = g_get_monotonic_time ();
   if (here)
     self->opening++;
   if (reload)
@@ -148,7 +164,8 @@ start (TmWindow *self, const char *path, gboolean here, gboolean reload)
                                           tm_document_get_selection (self->document));
 
   task = g_task_new (NULL, cancellable, open_done, opening);
-  g_task_set_task_data (task, g_strdup (path), g_free);
+  read->path = g_strdup (path);
+  g_task_set_task_data (task, read, read_free);
   g_task_set_return_on_cancel (task, TRUE); /* a file system that hangs does not keep the job on the screen */
   g_task_run_in_thread (task, open_run);
 }

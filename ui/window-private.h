@@ -39,7 +39,7 @@ struct _TmWindow
   GtkWidget *palette;
 
   guint opening; /* models on their way into this window */
-  gboolean narrow;
+  gboolean narrow, tight;
   guint naming; /* idle */
 };
 

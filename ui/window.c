@@ -94,15 +94,40 @@ on_appearance (TmWindow *self)
   tm_document_set_theme (self->document, dark, tm_appearance_get_accent (self->appearance));
 }
 
+/* Whether the header has no room for words: its labels, in whatever size the text has, take over a quarter of it. */
+static gboolean
+is_tight (TmWindow *self, int width)
+{
+  GtkWidget *labels[] = { self->open_label, self->overlay_label, self->boundaries_label };
+  int all = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
+    {
+      g_autoptr (PangoLayout) layout
+          = gtk_widget_create_pango_layout (labels[i], gtk_label_get_text (GTK_LABEL (labels[i])));
+      int label;
+
+      pango_layout_get_pixel_size (layout, &label, NULL);
+      all += label;
+    }
+  return width < TM_NARROW_WIDTH || width * 10 < all * 36;
+}
+
+static void
+set_tight (TmWindow *self, gboolean tight)
+{
+  GtkWidget *words[]
+      = { self->open_label, self->overlay_label, self->boundaries_label, self->open_arrow, self->overlay_arrow };
+
+  self->tight = tight;
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    gtk_widget_set_visible (words[i], !tight);
+}
+
 static void
 set_narrow (TmWindow *self, gboolean narrow)
 {
   self->narrow = narrow;
-  gtk_widget_set_visible (self->open_label, !narrow);
-  gtk_widget_set_visible (self->overlay_label, !narrow);
-  gtk_widget_set_visible (self->boundaries_label, !narrow);
-  gtk_widget_set_visible (self->open_arrow, !narrow);
-  gtk_widget_set_visible (self->overlay_arrow, !narrow);
   tm_status_bar_set_narrow (self->status_bar, narrow);
   if (narrow)
     gtk_widget_add_css_class (GTK_WIDGET (self), "narrow");
@@ -111,13 +136,15 @@ set_narrow (TmWindow *self, gboolean narrow)
 }
 
 static gboolean
-apply_narrow (gpointer data)
+apply_width (gpointer data)
 {
   TmWindow *self = data;
+  const int width = gtk_widget_get_width (GTK_WIDGET (self));
 
   if (!gtk_widget_in_destruction (data))
     {
-      set_narrow (self, gtk_widget_get_width (GTK_WIDGET (self)) < TM_NARROW_WIDTH);
+      set_narrow (self, width < TM_NARROW_WIDTH);
+      set_tight (self, is_tight (self, width));
       tm_window_update_actions (self);
     }
   return G_SOURCE_REMOVE;
@@ -129,8 +156,8 @@ tm_window_size_allocate (GtkWidget *widget, int width, int height, int baseline)
   TmWindow *self = TM_WINDOW (widget);
 
   GTK_WIDGET_CLASS (tm_window_parent_class)->size_allocate (widget, width, height, baseline);
-  if ((width < TM_NARROW_WIDTH) != self->narrow)
-    g_idle_add_full (G_PRIORITY_HIGH_IDLE, apply_narrow, g_object_ref (self), g_object_unref);
+  if ((width < TM_NARROW_WIDTH) != self->narrow || is_tight (self, width) != self->tight)
+    g_idle_add_full (G_PRIORITY_HIGH_IDLE, apply_width, g_object_ref (self), g_object_unref);
 }
 
 static void

@@ -13,7 +13,7 @@ done
 say "B and 1 … 5"
 
 xdotool key ctrl+k; see entry "Command palette"
-xdotool type --delay 40 'blk.0.attn_v.weight[37,130]'; sleep 0.5; xdotool key Return
+xdotool type --delay 40 'blk.0.attn_v.weight[37,130]'; xdotool key Return
 see image "blk.0.attn_v.weight" 10
 xdotool key ctrl+c; see label "Copied the value" 10
 xdotool key ctrl+shift+c; see label "Copied the record" 10

@@ -1,0 +1,26 @@
+#!/bin/bash
+# A file that changes on disk: reloaded with its selection; refused, and the old one stays; shards of a set are one window.
+. "$(dirname "$0")"/window.sh
+file=$RUN_GUI_DIR/model.gguf
+cp "$SAMPLE" "$file"
+start --renderer=cpu "$file"; see frame model.gguf; window '^model.gguf$'; xdotool windowactivate --sync "$W"
+see label "tensors read in"
+xdotool key ctrl+k; xdotool type --delay 40 'blk.0.attn_v.weight[37,130]'; xdotool key Return
+see image "scalar 37, 130" 20
+cp "$SAMPLE" "$file.new"; mv "$file.new" "$file"
+xdotool key ctrl+r; sleep 1; see image "scalar 37, 130" 20
+say "reloaded, the same scalar is selected"
+
+printf 'not a model' >"$file.new"; mv "$file.new" "$file"
+xdotool key ctrl+r; see label "model.gguf:"
+see image "scalar 37, 130" 20
+say "what cannot be read is a banner; the model stays"
+
+xdotool key ctrl+w
+for i in $(seq 100); do kill -0 "$app" 2>/dev/null || break; sleep 0.1; done
+kill -0 "$app" 2>/dev/null && fail "still runs after the last window was closed"
+[ ! -s "$err" ] || fail "wrote on stderr"
+say "closing the last window ends the program"
+
+start; see frame Tensormorph; see button "Open model.gguf"
+quit; say "it is among the recent ones"
