@@ -8,11 +8,13 @@
 // Colours are 0x00RRGGBB in one number. Everything is written for machines that run both sides of a branch.
 
 #define OUTSIDE (1 << 16)
+#define MIDDLE (1 << 18) // of the cell: where an infinity has its mark
 #define NO_TILE 0xffffu
 #define FAILED_TILE 0xfffeu
 
 uniform int u_height;
-uniform isampler2D u_rulers;     // RGBA32I, entries one after the other in rows of 2048
+uniform isampler2D u_rulers;     // RG32I, entries one after the other in rows of 2048: element, strengths and flags
+uniform isampler2D u_flat;       // RGBA32I, likewise
 uniform usampler2D u_pages;      // R32UI, likewise: layer + levels above · 2^16
 uniform sampler2DArray u_tiles;  // R32F, 256 × 256 a layer
 uniform usampler2D u_palette;    // R32UI: row 0 diverging, row 1 sequential
@@ -29,9 +31,9 @@ flat in ivec4 v_flat, v_block;
 
 out vec4 o_color;
 
-ivec4 get_ruler (int i)
+ivec2 get_ruler (int i)
 {
-  return texelFetch (u_rulers, ivec2 (i & 2047, i >> 11), 0);
+  return texelFetch (u_rulers, ivec2 (i & 2047, i >> 11), 0).xy;
 }
 
 // (c · (255 − k) + with · k + 127) div 255 in each channel. Red and blue go together: a channel's sum is at most
@@ -45,12 +47,7 @@ uint blend (uint c, uint with, uint k)
   return rb | g << 8;
 }
 
-bool is_middle (int fraction)
-{
-  return fraction >= 5033165 && fraction <= 11744051;
-}
-
-uint get_value (ivec4 column, ivec4 row, ivec2 place)
+uint get_value (ivec2 column, ivec2 row, ivec2 place)
 {
   ivec2 t = ivec2 (column.x, row.x) >> v_page.z;
   ivec2 page = (t >> 8) - v_page.xy;
@@ -68,17 +65,22 @@ uint get_value (ivec4 column, ivec4 row, ivec2 place)
   index = infinite ? ((bits >> 31) != 0u && (v_page.w & 2) == 0 ? v_map.y : v_map.z) : index;
   uint c = texelFetch (u_palette, ivec2 ((index + v_map.w) & 255, v_page.w & 1), 0).r;
 
-  c = infinite && (v_page.w & 4) != 0 && is_middle (column.z) && is_middle (row.z) ? u_colors.x : c;
+  c = infinite && (v_page.w & 4) != 0 && (column.y & row.y & MIDDLE) != 0 ? u_colors.x : c;
   c = magnitude > 0x7f800000u ? u_colors.z : c;
   c = present ? c : layer == NO_TILE ? v_color.y : is_stripe (place) ? u_colors.w : v_color.x;
   return row.x >= v_cells.x && (row.x > v_cells.x || column.x >= v_cells.y) ? v_color.x : c;
 }
 
 #if FLAT_LEVELS > 0
+ivec4 get_flat_entry (int i)
+{
+  return texelFetch (u_flat, ivec2 (i & 2047, i >> 11), 0);
+}
+
 ivec2 get_flat (int level, ivec2 p, int line, int halo)
 {
-  ivec4 x = get_ruler (v_cells.z + level * v_flat.y + p.x);
-  ivec4 y = get_ruler (v_cells.w + level * v_flat.z + p.y);
+  ivec4 x = get_flat_entry (v_cells.z + level * v_flat.y + p.x);
+  ivec4 y = get_flat_entry (v_cells.w + level * v_flat.z + p.y);
   int block = v_block[level];
   ivec2 m = x.xz + y.xz;
   m -= ivec2 (m.x >= block ? block : 0, m.y >= block ? block : 0);
@@ -90,7 +92,7 @@ ivec2 get_flat (int level, ivec2 p, int line, int halo)
 void main ()
 {
   ivec2 p = ivec2 (gl_FragCoord.xy);
-  ivec4 column = get_ruler (v_place.x + p.x), row = get_ruler (v_place.y + p.y);
+  ivec2 column = get_ruler (v_place.x + p.x), row = get_ruler (v_place.y + p.y);
   bool outside_x = (column.y & OUTSIDE) != 0, outside_y = (row.y & OUTSIDE) != 0;
   ivec2 of_column = ivec2 (column.y, column.y >> 8) & 255, of_row = ivec2 (row.y, row.y >> 8) & 255;
   ivec2 ink = max (of_column, of_row); // line, halo

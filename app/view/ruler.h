@@ -38,9 +38,9 @@ TmBoundaries *tm_boundaries_new_manual (guint64 rows, guint64 columns, guint64 s
 void tm_boundaries_free (TmBoundaries *boundaries);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TmBoundaries, tm_boundaries_free)
 
-/* RGBA32I as the shader reads it. */
-typedef struct { gint32 element, strengths, fraction, spare; } TmRulerEntry;   /* texture rows 0 and 1 */
-typedef struct { gint32 cm, dx, cm_halo, dx_halo; } TmFlatEntry;               /* rows 2 + 2l and 3 + 2l */
+/* What painters read; the GL painter packs an entry into RG32I, flat ones stay RGBA32I. */
+typedef struct { gint32 element, strengths, fraction, spare; } TmRulerEntry;
+typedef struct { gint32 cm, dx, cm_halo, dx_halo; } TmFlatEntry;
 
 #define TM_RULER_LINE(s) ((s) & 255)
 #define TM_RULER_HALO(s) (((s) >> 8) & 255)

@@ -23,7 +23,7 @@ typedef struct
 } TmGlLinear;
 void tm_gl_linear_init (TmGlLinear *linear);
 void tm_gl_linear_clear (TmGlLinear *linear);
-/* Uploads a whole array of GLuint (R32UI) or four GLint (RGBA32I) texels; its capacity is padded to whole rows. */
+/* Uploads a whole array of texels: GLuint (R32UI), two GLint (RG32I) or four (RGBA32I); it is padded to whole rows. */
 void tm_gl_linear_upload (TmGlLinear *linear, GArray *texels);
 
 /* --- Tiles: a cache of layers in one array texture ------------------------------------------------------------- */

@@ -112,16 +112,22 @@ tm_gl_linear_clear (TmGlLinear *linear)
 void
 tm_gl_linear_upload (TmGlLinear *linear, GArray *texels)
 {
-  gboolean four = g_array_get_element_size (texels) == 4 * sizeof (GLint);
-  GLenum format = four ? GL_RGBA_INTEGER : GL_RED_INTEGER, type = four ? GL_INT : GL_UNSIGNED_INT;
+  static const struct
+  {
+    GLint internal;
+    GLenum format, type;
+  } kinds[] = { { GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT },
+                { GL_RG32I, GL_RG_INTEGER, GL_INT },
+                { GL_RGBA32I, GL_RGBA_INTEGER, GL_INT } };
+  guint size = g_array_get_element_size (texels), kind = size == 4 ? 0 : size == 8 ? 1 : 2;
+  GLenum format = kinds[kind].format, type = kinds[kind].type;
   int rows = MAX (1, (int) ((texels->len + TM_GL_LINEAR_WIDTH - 1) / TM_GL_LINEAR_WIDTH));
   g_array_set_size (texels, (guint) rows * TM_GL_LINEAR_WIDTH);
   glBindTexture (GL_TEXTURE_2D, linear->texture);
   if (rows > linear->rows)
     {
       linear->rows = rows;
-      glTexImage2D (GL_TEXTURE_2D, 0, four ? GL_RGBA32I : GL_R32UI, TM_GL_LINEAR_WIDTH, rows, 0, format, type,
-                    texels->data);
+      glTexImage2D (GL_TEXTURE_2D, 0, kinds[kind].internal, TM_GL_LINEAR_WIDTH, rows, 0, format, type, texels->data);
       glTexParameteri (GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
       glTexParameteri (GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
       glTexParameteri (GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);

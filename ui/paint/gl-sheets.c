@@ -33,17 +33,26 @@ struct _TmGlSheets
 {
   Program program[N_PROGRAMS]; /* by flat levels */
   GLuint vertex_array, buffer, palette;
-  TmGlLinear rulers, pages;
+  TmGlLinear rulers, pages, flat;
   TmGlTiles *tiles;
   GArray *instances; /* Instance, in paint order */
-  GArray *entries;   /* TmRulerEntry (and TmFlatEntry: four integers too) */
+  GArray *entries;   /* Entry */
+  GArray *flats;     /* TmFlatEntry */
   GArray *table;     /* GLuint */
   int width, height;
   TmTheme theme; /* colours that are on the GPU */
   gboolean has_theme;
 };
 
-G_STATIC_ASSERT (sizeof (TmRulerEntry) == 16 && sizeof (TmFlatEntry) == 16);
+/* A ruler's entry as the shader takes it: the fraction is needed for one question alone, and that is answered here. */
+typedef struct
+{
+  gint32 element, flags;
+} Entry;
+
+#define FLAG_MIDDLE (1 << 18)
+
+G_STATIC_ASSERT (sizeof (Entry) == 8 && sizeof (TmFlatEntry) == 16);
 
 static gboolean
 make_program (Program *program, const char *defines, GError **error)
@@ -51,9 +60,9 @@ make_program (Program *program, const char *defines, GError **error)
   program->program = tm_gl_program_new ("sheet", defines, error);
   if (program->program == 0)
     return FALSE;
-  static const char *const sampler[] = { "u_rulers", "u_pages", "u_tiles", "u_palette" };
+  static const char *const sampler[] = { "u_rulers", "u_pages", "u_tiles", "u_palette", "u_flat" };
   glUseProgram (program->program);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 5; i++)
     glUniform1i (glGetUniformLocation (program->program, sampler[i]), i);
   program->size = glGetUniformLocation (program->program, "u_size");
   program->height = glGetUniformLocation (program->program, "u_height");
@@ -66,7 +75,8 @@ tm_gl_sheets_new (gboolean masks, GError **error)
 {
   TmGlSheets *sheets = g_new0 (TmGlSheets, 1);
   sheets->instances = g_array_new (FALSE, TRUE, sizeof (Instance));
-  sheets->entries = g_array_new (FALSE, TRUE, sizeof (TmRulerEntry));
+  sheets->entries = g_array_new (FALSE, TRUE, sizeof (Entry));
+  sheets->flats = g_array_new (FALSE, TRUE, sizeof (TmFlatEntry));
   sheets->table = g_array_new (FALSE, TRUE, sizeof (GLuint));
   for (int i = 0; i < N_PROGRAMS; i++)
     {
@@ -83,6 +93,7 @@ tm_gl_sheets_new (gboolean masks, GError **error)
   glActiveTexture (GL_TEXTURE0);
   tm_gl_linear_init (&sheets->rulers);
   tm_gl_linear_init (&sheets->pages);
+  tm_gl_linear_init (&sheets->flat);
   sheets->tiles = tm_gl_tiles_new ();
   return sheets;
 }
@@ -100,12 +111,14 @@ tm_gl_sheets_free (TmGlSheets *sheets)
       tm_gl_tiles_free (sheets->tiles);
       tm_gl_linear_clear (&sheets->rulers);
       tm_gl_linear_clear (&sheets->pages);
+      tm_gl_linear_clear (&sheets->flat);
       glDeleteTextures (1, &sheets->palette);
       glDeleteBuffers (1, &sheets->buffer);
       glDeleteVertexArrays (1, &sheets->vertex_array);
     }
   g_array_unref (sheets->instances);
   g_array_unref (sheets->entries);
+  g_array_unref (sheets->flats);
   g_array_unref (sheets->table);
   g_free (sheets);
 }
@@ -141,6 +154,7 @@ tm_gl_sheets_begin (TmGlSheets *sheets, int width, int height, const TmTheme *th
   sheets->height = height;
   g_array_set_size (sheets->instances, 0);
   g_array_set_size (sheets->entries, 0);
+  g_array_set_size (sheets->flats, 0);
   g_array_set_size (sheets->table, 0);
   glActiveTexture (GL_TEXTURE0);
   upload_palette (sheets, theme);
@@ -148,17 +162,30 @@ tm_gl_sheets_begin (TmGlSheets *sheets, int width, int height, const TmTheme *th
   tm_gl_tiles_begin (sheets->tiles);
 }
 
-/* Entries first … first + n − 1, from the last to the first where rows count upwards in GL. Returns the first's place. */
+/* Entries first … first + n − 1; rows from the last to the first, because GL counts upwards. Returns the first's place. */
 static int
-append_entries (GArray *entries, gconstpointer from, int first, int n, gboolean reversed)
+append_entries (TmGlSheets *sheets, const TmRulerEntry *from, int first, int n, gboolean rows)
 {
-  int place = (int) entries->len;
-  const TmRulerEntry *entry = (const TmRulerEntry *) from + first;
-  if (!reversed)
-    g_array_append_vals (entries, entry, (guint) n);
-  else
-    for (int i = n - 1; i >= 0; i--)
-      g_array_append_vals (entries, &entry[i], 1);
+  int place = (int) sheets->entries->len;
+  g_array_set_size (sheets->entries, (guint) (place + n));
+  Entry *to = &g_array_index (sheets->entries, Entry, place);
+  for (int i = 0; i < n; i++)
+    {
+      const TmRulerEntry *entry = &from[first + (rows ? n - 1 - i : i)];
+      gboolean middle = entry->fraction >= TM_MARK_FIRST && entry->fraction <= TM_MARK_LAST;
+      to[i] = (Entry) { entry->element, entry->strengths | (middle ? FLAG_MIDDLE : 0) };
+    }
+  return place;
+}
+
+static int
+append_flat (TmGlSheets *sheets, const TmFlatEntry *from, int first, int n, gboolean rows)
+{
+  int place = (int) sheets->flats->len;
+  g_array_set_size (sheets->flats, (guint) (place + n));
+  TmFlatEntry *to = &g_array_index (sheets->flats, TmFlatEntry, place);
+  for (int i = 0; i < n; i++)
+    to[i] = from[first + (rows ? n - 1 - i : i)];
   return place;
 }
 
@@ -216,8 +243,8 @@ tm_gl_sheets_add (TmGlSheets *sheets, const TmPrimSheet *sheet)
     }
 
   int bottom_row = sheets->height - bottom; /* of the pane's last pixel row, counted from below */
-  int x = append_entries (sheets->entries, rulers->x, skip_x, n_x, FALSE) - left;
-  int y = append_entries (sheets->entries, rulers->y, skip_y, n_y, TRUE) - bottom_row;
+  int x = append_entries (sheets, rulers->x, skip_x, n_x, FALSE) - left;
+  int y = append_entries (sheets, rulers->y, skip_y, n_y, TRUE) - bottom_row;
   TmColormapScale scale;
   tm_colormap_scale_init (&scale, sheet->palette, sheet->low, sheet->range);
   guint64 cells = sheet->n_elements > sheet->base ? sheet->n_elements - sheet->base : 0;
@@ -238,7 +265,7 @@ tm_gl_sheets_add (TmGlSheets *sheets, const TmPrimSheet *sheet)
   };
   for (guint l = 0; l < rulers->n_flat; l++)
     {
-      int place = append_entries (sheets->entries, rulers->flat_x[l], skip_x, n_x, FALSE) - left;
+      int place = append_flat (sheets, rulers->flat_x[l], skip_x, n_x, FALSE) - left;
       instance.cells[2] = l == 0 ? place : instance.cells[2];
       instance.color[2] |= (guint32) rulers->flat_line[l] << (8 * l);
       instance.color[3] |= (guint32) rulers->flat_halo[l] << (8 * l);
@@ -246,7 +273,7 @@ tm_gl_sheets_add (TmGlSheets *sheets, const TmPrimSheet *sheet)
     }
   for (guint l = 0; l < rulers->n_flat; l++)
     {
-      int place = append_entries (sheets->entries, rulers->flat_y[l], skip_y, n_y, TRUE) - bottom_row;
+      int place = append_flat (sheets, rulers->flat_y[l], skip_y, n_y, TRUE) - bottom_row;
       instance.cells[3] = l == 0 ? place : instance.cells[3];
     }
   g_array_append_val (sheets->instances, instance);
@@ -292,8 +319,9 @@ tm_gl_sheets_flush (TmGlSheets *sheets)
   const Instance *instance = (const Instance *) (gpointer) sheets->instances->data;
   tm_gl_linear_upload (&sheets->rulers, sheets->entries);
   tm_gl_linear_upload (&sheets->pages, sheets->table);
-  const GLuint texture[] = { sheets->rulers.texture, sheets->pages.texture, 0, sheets->palette };
-  for (guint i = 0; i < 4; i++)
+  tm_gl_linear_upload (&sheets->flat, sheets->flats);
+  const GLuint texture[] = { sheets->rulers.texture, sheets->pages.texture, 0, sheets->palette, sheets->flat.texture };
+  for (guint i = 0; i < G_N_ELEMENTS (texture); i++)
     {
       glActiveTexture (GL_TEXTURE0 + i);
       if (i == 2)
@@ -322,6 +350,7 @@ tm_gl_sheets_flush (TmGlSheets *sheets)
   glActiveTexture (GL_TEXTURE0);
   g_array_set_size (sheets->instances, 0);
   g_array_set_size (sheets->entries, 0);
+  g_array_set_size (sheets->flats, 0);
   g_array_set_size (sheets->table, 0);
   tm_gl_tiles_begin (sheets->tiles);
 }
