@@ -6,6 +6,7 @@
 #include "recognise/recognise.h"
 #include "support/families.h"
 #include "support/fake-model.h"
+#include "support/shrink.h"
 
 static const TmBox *
 box_of (const TmLayout *layout, const char *name)
@@ -416,7 +417,7 @@ test_many (void)
   clock_t began; /* processor time: other work on the machine does not count */
   double seconds;
 
-  for (guint i = 0; i < 500000; i++)
+  for (guint i = 0; i < 500000 / TM_SHRINK; i++)
     {
       char name[60];
 
@@ -455,13 +456,13 @@ test_pick_flat (void)
   g_autoptr (TmModel) model = tm_fake_model_new ("flat");
   g_autoptr (TmLayout) layout = NULL;
 
-  for (guint i = 0; i < 100000; i++)
+  for (guint i = 0; i < 100000 / TM_SHRINK; i++)
     {
       char name[40];
 
       g_snprintf (name, sizeof name, "t%u", i);
-      tm_fake_model_add_shape (model, name, TM_DTYPE_F32, i == 40000 ? 3000 : 1 + draw (32),
-                               i == 40000 ? 5000 : 1 + draw (32));
+      tm_fake_model_add_shape (model, name, TM_DTYPE_F32, i == 4000 ? 3000 : 1 + draw (32),
+                               i == 4000 ? 5000 : 1 + draw (32));
     }
   tm_recognise_tensors (model);
   tm_recognise_modules (model);
