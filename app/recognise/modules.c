@@ -263,6 +263,7 @@ tm_recognise_modules (TmModel *model)
 
   tree.nodes = g_array_new (FALSE, FALSE, sizeof (TmNode));
   tree.node_of_tensor = g_new0 (guint, MAX (model->tensors->len, 1));
+  tree.members = g_new0 (guint, MAX (model->tensors->len, 1));
   g_array_append_val (tree.nodes, root);
   g_clear_pointer (&model->root, tm_module_free);
   model->root = root.module;
@@ -275,5 +276,6 @@ tm_recognise_modules (TmModel *model)
     model->architecture = g_strdup (tm_detect_architecture (model->tensors));
 
   g_free (tree.node_of_tensor);
+  g_free (tree.members);
   g_array_unref (tree.nodes);
 }

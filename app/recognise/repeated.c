@@ -217,6 +217,41 @@ sort_siblings (TmTree *tree, guint *siblings, guint n)
 
 /* --- Folds ------------------------------------------------------------------------------------------------------- */
 
+/* Children of node p are children[start[p]] … children[start[p + 1] − 1]. */
+typedef struct
+{
+  guint *start, *children;
+} Children;
+
+/* Tensors in tree order, so that those of a module are one run. */
+static void
+order_members (TmTree *tree, const Children *children)
+{
+  const guint n_nodes = tree->nodes->len;
+
+  for (guint p = n_nodes; p-- > 0;)
+    {
+      TmNode *node = tm_tree_node (tree, p);
+
+      node->n_members += node->module->tensors->len;
+      if (p > 0)
+        tm_tree_node (tree, node->parent)->n_members += node->n_members;
+    }
+  for (guint p = 0; p < n_nodes; p++)
+    {
+      const TmNode *node = tm_tree_node (tree, p);
+      guint at = node->first_member;
+
+      for (guint i = 0; i < node->module->tensors->len; i++)
+        tree->members[at++] = g_array_index (node->module->tensors, guint, i);
+      for (guint i = children->start[p]; i < children->start[p + 1]; i++)
+        {
+          tm_tree_node (tree, children->children[i])->first_member = at;
+          at += tm_tree_node (tree, children->children[i])->n_members;
+        }
+    }
+}
+
 typedef struct
 {
   const char *name;
@@ -232,27 +267,17 @@ compare_members (const void *a, const void *b)
   return order != 0 ? order : x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
 }
 
-static GArray *
-list_members (TmTree *tree, const TmNode *node)
+static Member *
+sort_members (TmTree *tree, const TmNode *node)
 {
-  GArray *members = g_array_new (FALSE, FALSE, sizeof (Member));
-  g_autoptr (GPtrArray) left = g_ptr_array_new ();
+  Member *members = g_new (Member, node->n_members);
 
-  g_ptr_array_add (left, node->module);
-  while (left->len > 0)
+  for (guint i = 0; i < node->n_members; i++)
     {
-      const TmModule *module = g_ptr_array_steal_index_fast (left, left->len - 1);
-
-      for (guint i = 0; i < module->children->len; i++)
-        g_ptr_array_add (left, g_ptr_array_index (module->children, i));
-      for (guint i = 0; i < module->tensors->len; i++)
-        {
-          const guint tensor = g_array_index (module->tensors, guint, i);
-          const Member member = { tm_model_tensor (tree->model, tensor)->name + node->path_length + 1, tensor };
-
-          g_array_append_val (members, member);
-        }
+      members[i].tensor = tree->members[node->first_member + i];
+      members[i].name = tm_model_tensor (tree->model, members[i].tensor)->name + node->path_length + 1;
     }
+  qsort (members, node->n_members, sizeof *members, compare_members);
   return members;
 }
 
@@ -265,34 +290,32 @@ is_same_type (const TmTensor *a, const TmTensor *b)
          && (a->fault != NULL) == (b->fault != NULL) && tm_granularity_equal_levels (a->granularity, b->granularity);
 }
 
-static gboolean
-is_same_in_order (TmTree *tree, const GArray *a, const GArray *b)
-{
-  if (a->len != b->len)
-    return FALSE;
-  for (guint i = 0; i < a->len; i++)
-    {
-      const Member *x = &g_array_index (a, Member, i), *y = &g_array_index (b, Member, i);
-
-      if (strcmp (x->name, y->name) != 0
-          || !is_same_type (tm_model_tensor (tree->model, x->tensor), tm_model_tensor (tree->model, y->tensor)))
-        return FALSE;
-    }
-  return TRUE;
-}
-
 /* Sums of hashes only say who may be equal; a fold hides blocks, so it is decided by comparing. Equal blocks mostly have
  * their tensors in one order; where not, both are sorted. */
 static gboolean
-is_same_block (TmTree *tree, GArray *a, GArray *b)
+is_same_block (TmTree *tree, const TmNode *a, const TmNode *b)
 {
-  if (is_same_in_order (tree, a, b))
-    return TRUE;
-  if (a->len != b->len || a->len == 0)
+  g_autofree Member *sorted_a = NULL, *sorted_b = NULL;
+
+  if (a->n_members != b->n_members)
     return FALSE;
-  qsort (a->data, a->len, sizeof (Member), compare_members);
-  qsort (b->data, b->len, sizeof (Member), compare_members);
-  return is_same_in_order (tree, a, b);
+  for (guint i = 0; i < a->n_members; i++)
+    {
+      const TmTensor *x = tm_model_tensor (tree->model, tree->members[a->first_member + i]);
+      const TmTensor *y = tm_model_tensor (tree->model, tree->members[b->first_member + i]);
+
+      if (strcmp (x->name + a->path_length, y->name + b->path_length) == 0 && is_same_type (x, y))
+        continue;
+      sorted_a = sort_members (tree, a);
+      sorted_b = sort_members (tree, b);
+      break;
+    }
+  for (guint i = 0; sorted_a != NULL && i < a->n_members; i++)
+    if (strcmp (sorted_a[i].name, sorted_b[i].name) != 0
+        || !is_same_type (tm_model_tensor (tree->model, sorted_a[i].tensor),
+                          tm_model_tensor (tree->model, sorted_b[i].tensor)))
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean
@@ -308,24 +331,14 @@ static void
 find_folds (TmTree *tree, const guint *siblings, guint n)
 {
   GArray *folds = tm_tree_node (tree, tm_tree_node (tree, siblings[0])->parent)->module->folds;
-  GArray *before = NULL; /* members of siblings[i − 1], if listed */
   guint first = 0;
 
   for (guint i = 1; i <= n; i++)
     {
-      GArray *members = NULL;
-      gboolean same = FALSE;
+      const TmNode *before = tm_tree_node (tree, siblings[i - 1]);
 
-      if (i < n && may_follow (tm_tree_node (tree, siblings[i - 1]), tm_tree_node (tree, siblings[i])))
-        {
-          if (before == NULL)
-            before = list_members (tree, tm_tree_node (tree, siblings[i - 1]));
-          members = list_members (tree, tm_tree_node (tree, siblings[i]));
-          same = is_same_block (tree, before, members);
-        }
-      g_clear_pointer (&before, g_array_unref);
-      before = members;
-      if (same)
+      if (i < n && may_follow (before, tm_tree_node (tree, siblings[i]))
+          && is_same_block (tree, before, tm_tree_node (tree, siblings[i])))
         continue;
       if (i - first >= 2)
         {
@@ -334,37 +347,38 @@ find_folds (TmTree *tree, const guint *siblings, guint n)
         }
       first = i;
     }
-  g_clear_pointer (&before, g_array_unref);
 }
 
 void
 tm_tree_find_repeated (TmTree *tree)
 {
   const guint n_nodes = tree->nodes->len;
-  g_autofree guint *start
-      = g_new0 (guint, n_nodes + 2); /* children of node p are order[start[p]] … order[start[p + 1] − 1] */
-  g_autofree guint *order = g_new (guint, n_nodes);
+  g_autofree guint *start = g_new0 (guint, n_nodes + 2);
+  g_autofree guint *listed = g_new (guint, n_nodes);
+  g_autofree guint8 *numbered = g_new0 (guint8, n_nodes);
+  const Children children = { start, listed };
 
   sign_blocks (tree);
   for (guint i = 1; i < n_nodes; i++)
-    start[tm_tree_node (tree, i)->parent + 2]++;
+    {
+      const TmNode *node = tm_tree_node (tree, i);
+
+      start[node->parent + 2]++;
+      numbered[node->parent] |= node->numbering != TM_NUMBER_NONE;
+    }
   for (guint i = 2; i < n_nodes + 2; i++)
     start[i] += start[i - 1];
   for (guint i = 1; i < n_nodes; i++)
-    order[start[tm_tree_node (tree, i)->parent + 1]++] = i;
+    listed[start[tm_tree_node (tree, i)->parent + 1]++] = i;
 
   for (guint p = 0; p < n_nodes; p++)
-    {
-      guint *siblings = order + start[p];
-      const guint n = start[p + 1] - start[p];
-      gboolean numbered = FALSE;
-
-      for (guint i = 0; i < n; i++)
-        numbered |= tm_tree_node (tree, siblings[i])->numbering != TM_NUMBER_NONE;
-      if (!numbered)
-        continue;
-      set_numbers (tree, siblings, n);
-      sort_siblings (tree, siblings, n);
-      find_folds (tree, siblings, n);
-    }
+    if (numbered[p])
+      {
+        set_numbers (tree, listed + start[p], start[p + 1] - start[p]);
+        sort_siblings (tree, listed + start[p], start[p + 1] - start[p]);
+      }
+  order_members (tree, &children);
+  for (guint p = 0; p < n_nodes; p++)
+    if (numbered[p])
+      find_folds (tree, listed + start[p], start[p + 1] - start[p]);
 }

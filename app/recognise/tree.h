@@ -14,6 +14,7 @@ typedef struct
   gint64 number;           /* its name's number, or −1: after a list word, alone, or glued to the name's end */
   guint stem;              /* bytes of the name before that number */
   enum { TM_NUMBER_NONE, TM_NUMBER_LISTED, TM_NUMBER_ALONE, TM_NUMBER_GLUED } numbering;
+  guint first_member, n_members; /* its tensors and those below it: a run of the tree's members */
   guint64 kind;            /* sum over its tensors of a hash of (relative name, rank) */
   guint64 same[2];         /* sums over its tensors of hashes of all that makes blocks equal */
 } TmNode;
@@ -23,6 +24,7 @@ typedef struct
   TmModel *model;
   GArray *nodes;           /* TmNode; parents before children */
   guint *node_of_tensor;
+  guint *members;          /* tensors in tree order */
 } TmTree;
 
 #define tm_tree_node(tree, i) (&g_array_index ((tree)->nodes, TmNode, (i)))
