@@ -11,6 +11,7 @@
 #define MIDDLE (1 << 18) // of the cell: where an infinity has its mark
 #define NO_TILE 0xffffu
 #define FAILED_TILE 0xfffeu
+#define MISSING 0x7fffffffu      // TM_TEXEL_MISSING_BITS
 
 uniform int u_height;
 uniform isampler2D u_rulers;     // RG32I, entries one after the other in rows of 2048: element, strengths and flags
@@ -67,7 +68,9 @@ uint get_value (ivec2 column, ivec2 row, ivec2 place)
 
   c = infinite && (v_page.w & 4) != 0 && (column.y & row.y & MIDDLE) != 0 ? u_colors.x : c;
   c = magnitude > 0x7f800000u ? u_colors.z : c;
-  c = present ? c : layer == NO_TILE ? v_color.y : is_stripe (place) ? u_colors.w : v_color.x;
+  uint hatch = is_stripe (place) ? u_colors.w : v_color.x;
+  c = bits == MISSING ? hatch : c;
+  c = present ? c : layer == NO_TILE ? v_color.y : hatch;
   return row.x >= v_cells.x && (row.x > v_cells.x || column.x >= v_cells.y) ? v_color.x : c;
 }
 

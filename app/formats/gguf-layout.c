@@ -221,6 +221,7 @@ check_ranges (Layout *layout)
           if (stored->bytes == 0 && layout->sized[i] && stored->offset - layout->data_start <= layout->alignment)
             continue; /* nothing to read, and no more than the padding is missing */
           layout->laid_out = FALSE;
+          stored->available = stored->offset < layout->size ? layout->size - stored->offset : 0;
           tm_stored_mark (layout->model, stored, "past-end", stored->offset,
                           "tensor \"%s\": its %" G_GUINT64_FORMAT " bytes at byte %" G_GUINT64_FORMAT
                           " reach past the end of the file (%" G_GUINT64_FORMAT " bytes)",

@@ -447,9 +447,14 @@ check_tiling (Reader *reader)
       TmStored *stored = tm_model_stored (reader->model, i);
 
       if (entry->end > reader->buffer && entry->end > entry->begin)
-        tm_stored_mark (reader->model, stored, "past-end", stored->offset,
-                        "tensor \"%s\": its data end at byte %" G_GUINT64_FORMAT " of the buffer, which has %" G_GUINT64_FORMAT,
-                        stored->name, entry->end, reader->buffer);
+        {
+          /* Another fault (size against shape) came first: then nothing of it can be trusted. */
+          if (stored->fault == NULL && entry->begin < reader->buffer)
+            stored->available = reader->buffer - entry->begin;
+          tm_stored_mark (reader->model, stored, "past-end", stored->offset,
+                          "tensor \"%s\": its data end at byte %" G_GUINT64_FORMAT " of the buffer, which has %" G_GUINT64_FORMAT,
+                          stored->name, entry->end, reader->buffer);
+        }
       if (entry->begin == entry->end)
         {
           if (entry->begin != covered)

@@ -37,10 +37,17 @@ tm_tensor_free (TmTensor *tensor)
   g_free (tensor);
 }
 
-static gboolean
-check_codec (const TmTensor *tensor, GError **error)
+gboolean
+tm_tensor_is_readable (const TmTensor *tensor)
 {
-  if (tensor->fault == NULL && tensor->codec != NULL)
+  return tensor->codec != NULL && (tensor->fault == NULL || tensor->available > 0);
+}
+
+/* A partial download has a fault and some elements: those below available. */
+static gboolean
+check_codec (const TmTensor *tensor, guint64 last, GError **error)
+{
+  if (tm_tensor_is_readable (tensor) && (tensor->fault == NULL || last < tensor->available))
     return TRUE;
   /* A dtype that nobody here decodes is not damage. */
   g_set_error_literal (error, TM_ERROR, tensor->dtype == TM_DTYPE_UNKNOWN ? TM_ERROR_UNSUPPORTED : TM_ERROR_TENSOR,
@@ -51,14 +58,14 @@ check_codec (const TmTensor *tensor, GError **error)
 static gboolean
 check_run (const TmTensor *tensor, guint64 first, gsize count, GError **error)
 {
-  if (!check_codec (tensor, error))
-    return FALSE;
-  if (first <= tensor->n_elements && count <= tensor->n_elements - first)
-    return TRUE;
-  g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS,
-               "elements %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " are outside the tensor's %" G_GUINT64_FORMAT,
-               first, first + (guint64)count, tensor->n_elements);
-  return FALSE;
+  if (tm_tensor_is_readable (tensor) && (first > tensor->n_elements || count > tensor->n_elements - first))
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS,
+                   "elements %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " are outside the tensor's %" G_GUINT64_FORMAT,
+                   first, first + (guint64) count, tensor->n_elements);
+      return FALSE;
+    }
+  return check_codec (tensor, count > 0 ? first + count - 1 : 0, error);
 }
 
 static const char *
@@ -84,7 +91,7 @@ tm_tensor_has_quantity (const TmTensor *tensor, TmQuantity quantity)
 {
   const TmCodec *codec = tensor->codec;
 
-  if (codec == NULL || tensor->fault)
+  if (!tm_tensor_is_readable (tensor))
     return FALSE;
   switch (quantity)
     {
@@ -284,7 +291,8 @@ check_index (const TmTensor *tensor, const guint64 *index, GError **error)
 gboolean
 tm_tensor_explain (const TmTensor *tensor, const guint64 *index, TmScalar *scalar, GError **error)
 {
-  if (!check_codec (tensor, error) || !check_index (tensor, index, error))
+  if (!check_codec (tensor, 0, error) || !check_index (tensor, index, error)
+      || !check_codec (tensor, tm_tensor_flatten (tensor, index), error))
     return FALSE;
   tm_scalar_clear (scalar);
   scalar->tensor = tensor;
@@ -302,7 +310,8 @@ gboolean
 tm_tensor_describe_block (const TmTensor *tensor, const guint64 *index, TmPacking *packing, GError **error)
 {
   tm_packing_clear (packing);
-  if (!check_codec (tensor, error) || !check_index (tensor, index, error))
+  if (!check_codec (tensor, 0, error) || !check_index (tensor, index, error)
+      || !check_codec (tensor, tm_tensor_flatten (tensor, index), error))
     return FALSE;
   if (tensor->codec->describe_block == NULL)
     {

@@ -32,6 +32,7 @@ typedef struct
   gboolean big_endian;
   char *device;        /* what the file records, or NULL */
   char *fault;         /* NULL, or why its values cannot be had (one line, the same words as its problem) */
+  guint64 available;   /* past-end fault: leading bytes that the file does hold (a partial download); else 0 */
 } TmStored;
 
 typedef enum { TM_ROLE_VALUES, TM_ROLE_SCALE, TM_ROLE_ZERO_POINT, TM_ROLE_GROUP_INDEX, TM_ROLE_CODEBOOK,
@@ -79,6 +80,7 @@ typedef struct
   gpointer codec_data;    /* the codec's own, freed by codec->free_data */
   char *module;        /* dotted path of its module ("blk.0.attn_v"); "" at the root; set by recognise */
   char *fault;         /* as TmStored.fault */
+  guint64 available;   /* with a fault: leading elements (flat) that can be read all the same; else 0 */
 } TmTensor;
 
 /* --- How a scalar is packed ------------------------------------------------------------------------------------- */
@@ -182,6 +184,8 @@ gboolean tm_tensor_decode_native (const TmTensor *tensor, guint64 first, gsize c
  * first + r × (length of the last axis) and must end in its row. At once where the codec can, else run by run. */
 gboolean tm_tensor_decode_rectangle (const TmTensor *tensor, TmQuantity quantity, guint64 first, gsize n_rows,
                                      gsize n_columns, float *out, GCancellable *cancellable, GError **error);
+/* Some values can be had: no fault, or one that only concerns the end of the tensor. */
+gboolean tm_tensor_is_readable (const TmTensor *tensor);
 gboolean tm_tensor_has_quantity (const TmTensor *tensor, TmQuantity quantity);
 /* What tm_tensor_decode_native() writes: its dtype (F4 … F16 come as F32) and the size of one element in bytes. */
 TmDtype tm_tensor_get_native_dtype (const TmTensor *tensor);

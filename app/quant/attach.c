@@ -66,6 +66,13 @@ block_granularity (const TmTensor *tensor)
                              n_levels == 2 ? super_block : block);
 }
 
+static void
+set_fault (TmTensor *tensor, char *fault)
+{
+  g_free (tensor->fault);
+  tensor->fault = fault;
+}
+
 void
 tm_codec_attach_simple (TmTensor *tensor)
 {
@@ -85,16 +92,26 @@ tm_codec_attach_simple (TmTensor *tensor)
   tensor->symmetric = -1;
   if (info->quantized && tm_block_type_get (tensor->dtype)->zero_point >= 0)
     tensor->symmetric = tm_block_codec_get (tensor->dtype)->offset == NULL ? 1 : 0;
-  if (tensor->fault)
+  if (tensor->fault && stored->available == 0)
     return;
   if (info->bits == 0)
-    tensor->fault = g_strdup_printf ("dtype %s is not decoded", tensor->dtype_label);
+    set_fault (tensor, g_strdup_printf ("dtype %s is not decoded", tensor->dtype_label));
   else if (!info->quantized)
     tensor->codec = &tm_codec_plain;
   else if (tensor->rank == 0 || tensor->shape[tensor->rank - 1] % info->block_elements != 0)
-    tensor->fault = g_strdup_printf ("its rows are not a whole number of blocks of %u", info->block_elements);
+    set_fault (tensor, g_strdup_printf ("its rows are not a whole number of blocks of %u", info->block_elements));
   else if (stored->big_endian && !tm_block_type_get (stored->dtype)->big_endian_known)
-    tensor->fault = g_strdup_printf ("no byte order convention is known for big-endian %s", info->name);
+    set_fault (tensor, g_strdup_printf ("no byte order convention is known for big-endian %s", info->name));
   else
     tensor->codec = &tm_codec_ggml;
+
+  /* Whole blocks, or whole elements, of what a partial download holds. */
+  if (tensor->fault && tensor->codec != NULL)
+    {
+      if (info->block_bytes > 0)
+        tensor->available = stored->available / info->block_bytes * info->block_elements;
+      else if (info->bits > 0)
+        tensor->available = stored->available / info->bits * 8;
+      tensor->available = MIN (tensor->available, tensor->n_elements);
+    }
 }

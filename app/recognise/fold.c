@@ -258,10 +258,11 @@ plain_tensor_new (const TmStored *stored, guint index)
   tensor->values = stored;
   tm_codec_attach_simple (tensor);
   if (stored->fault != NULL)
-    { /* what the header says of it stays visible, values cannot be had */
+    { /* what the header says of it stays visible; values cannot be had, or only those that are there */
       g_free (tensor->fault);
       tensor->fault = g_strdup (stored->fault);
-      tensor->codec = NULL;
+      if (tensor->available == 0)
+        tensor->codec = NULL;
     }
   tensor->dtype_label = stored->type_label != NULL ? stored->type_label : tm_dtype_get_name (tensor->dtype);
   return tensor;

@@ -266,7 +266,7 @@ add_tensor (TmScene *scene, const TmBox *box)
     }
 
   gboolean shown = FALSE;
-  if (empty || tensor->fault != NULL)
+  if (empty || !tm_tensor_is_readable (tensor))
     {
       if (MIN (sheet.width, sheet.height) >= px (scene, 6))
         tm_scene_hatch (scene, sheet.x, sheet.y, sheet.width, sheet.height, under);
@@ -284,7 +284,7 @@ add_tensor (TmScene *scene, const TmBox *box)
         }
     }
   if (body_width >= px (scene, 22))
-    add_caption (scene, box, framed ? body : sheet, shown || framed || tensor->fault != NULL,
+    add_caption (scene, box, framed ? body : sheet, shown || framed || !tm_tensor_is_readable (tensor),
                  scene->middle != TM_NO_BOX && box == tm_layout_box (scene->view->layout, scene->middle), fill);
 }
 

@@ -20,7 +20,7 @@ typedef enum
 /* Sizes in logical pixels. */
 #define TM_MIN_BOX 3          /* smaller boxes are not drawn one by one */
 #define TM_MIN_LINES 64       /* a pane has boundaries from this side on (its longer one) */
-#define TM_MIN_PANE 12        /* a pane has values from this side on (its shorter one) … */
+#define TM_MIN_PANE 32        /* a pane has values from this side on (its shorter one) … */
 #define TM_MIN_PANE_AREA 1600 /* … and this area */
 #define TM_MIN_CELL 40        /* cells have text from this side on */
 

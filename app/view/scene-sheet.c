@@ -23,7 +23,7 @@ typedef struct
 gboolean
 tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *quantity)
 {
-  if (tensor->fault != NULL || tensor->codec == NULL)
+  if (!tm_tensor_is_readable (tensor))
     return FALSE;
   switch (overlay)
     {
@@ -82,7 +82,7 @@ gboolean
 tm_scene_sheet_is_shown (const TmScene *scene, const TmBox *box)
 {
   const TmTensor *tensor = tm_model_tensor (scene->view->layout->model, box->tensor);
-  if (box->sheet.rows == 0 || box->sheet.columns == 0 || tensor->fault != NULL)
+  if (box->sheet.rows == 0 || box->sheet.columns == 0 || !tm_tensor_is_readable (tensor))
     return FALSE;
   if (pane_is_shown (scene, box))
     return TRUE;

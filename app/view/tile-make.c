@@ -19,6 +19,7 @@ typedef struct
   TmReduce reduce;
   guint level;
   guint64 base, columns, n_elements; /* pane's first flat index, row length, end of the tensor */
+  guint64 n_held;                    /* elements from here on are missing (a partial download) */
   guint64 r0, r1, c0, c1;            /* cells of the tile */
   guint width, height;
   TmTileBetween between;
@@ -213,17 +214,32 @@ line_fill_gaps (const Line *line, const Pass *pass, float *out)
 
 /* --- The passes ----------------------------------------------------------------------------------------------------- */
 
+static float
+tm_tile_missing (void)
+{
+  guint32 bits = TM_TEXEL_MISSING_BITS;
+  float value;
+
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
 /* Decodes what there is of n elements from cell (r, c) on: a wrapped sheet's last row is short. */
 static gboolean
 pass_decode (Pass *pass, guint64 r, guint64 c, guint64 n, gsize *got, GError **error)
 {
   guint64 first = pass->base + r * pass->columns + c;
 
+  gsize held;
+
   *got = first >= pass->n_elements ? 0 : (gsize) MIN (n, pass->n_elements - first);
+  held = first >= pass->n_held ? 0 : (gsize) MIN ((guint64) *got, pass->n_held - first);
   if (g_cancellable_set_error_if_cancelled (pass->cancellable, error))
     return FALSE;
-  if (*got && !tm_tensor_decode (pass->tensor, pass->quantity, first, *got, pass->buffer, pass->cancellable, error))
+  if (held && !tm_tensor_decode (pass->tensor, pass->quantity, first, held, pass->buffer, pass->cancellable, error))
     return FALSE;
+  for (gsize i = held; i < *got; i++)
+    pass->buffer[i] = tm_tile_missing ();
   if (pass->between)
     pass->between (pass->between_data);
   return TRUE;
@@ -279,7 +295,7 @@ pass_can_fold_rows (const Pass *pass)
 {
   const TmTensor *tensor = pass->tensor;
 
-  return tensor->codec != NULL && tensor->codec->rectangle != NULL && tensor->rank > 0
+  return tensor->codec != NULL && tensor->codec->rectangle != NULL && tensor->fault == NULL && tensor->rank > 0
          && tensor->shape[tensor->rank - 1] == pass->columns && pass->c1 - pass->c0 <= CHUNK;
 }
 
@@ -436,6 +452,7 @@ tm_tile_make_full (const TmTensor *tensor, const TmSheet *sheet, const TmTileKey
                    key->row, key->level);
       return FALSE;
     }
+  pass.n_held = tensor->fault != NULL ? tensor->available : tensor->n_elements;
   line = g_new (Line, 1);
   line_reset (line);
   pass.buffer = g_new (float, CHUNK);

@@ -30,13 +30,15 @@ static gboolean
 read_sample (const TmTensor *tensor, TmQuantity quantity, float *values, gsize *n, GCancellable *cancellable,
              GError **error)
 {
-  if (tensor->n_elements <= SAMPLE)
+  const guint64 n_held = tensor->fault != NULL ? tensor->available : tensor->n_elements;
+
+  if (n_held <= SAMPLE)
     {
-      *n = (gsize) tensor->n_elements;
+      *n = (gsize) n_held;
       return *n == 0 || tm_tensor_decode (tensor, quantity, 0, *n, values, cancellable, error);
     }
   for (guint64 i = 0; i < N_PIECES; i++)
-    if (!tm_tensor_decode (tensor, quantity, piece_start (tensor->n_elements, i), PIECE, values + i * PIECE, cancellable,
+    if (!tm_tensor_decode (tensor, quantity, piece_start (n_held, i), PIECE, values + i * PIECE, cancellable,
                            error))
       return FALSE;
   *n = SAMPLE;

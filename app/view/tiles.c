@@ -250,8 +250,9 @@ fail_at_once (TmTiles *tiles, const TmTileKey *key)
 {
   const TmTensor *tensor = tm_model_tensor (tiles->model, key->tensor);
 
-  if (!tensor->fault
-      || !tm_tile_cache_put (&tiles->cache, key, TM_TILE_FAILED, NULL, 0, 0, tensor->fault, FALSE))
+  if (tm_tensor_is_readable (tensor)
+      || !tm_tile_cache_put (&tiles->cache, key, TM_TILE_FAILED, NULL, 0, 0,
+                             tensor->fault != NULL ? tensor->fault : "no decoder for this dtype", FALSE))
     return NULL;
   return tm_tile_cache_find (&tiles->cache, key);
 }

@@ -13,6 +13,10 @@ G_BEGIN_DECLS
 
 #define TM_TILE 256
 
+/* The texel of elements that the file does not hold (a partial download): a NaN with all bits set, which beats every value
+ * in the order of magnitude, so no reduction hides it. Painters hatch it. */
+#define TM_TEXEL_MISSING_BITS 0x7fffffffu
+
 /* Level 0 is the element itself under each of them. */
 typedef enum { TM_REDUCE_LARGEST, TM_REDUCE_MEAN, TM_REDUCE_RMS } TmReduce;
 

@@ -153,7 +153,7 @@ paint_segment (Job *job, guint32 *out, const Segment *segment, const TmPage *pag
   const float *texels = tile->texels + (gsize) ((row_texel >> up) & (TM_TILE - 1)) * TM_TILE;
   gint32 known = -1;
   guint32 pixel = 0;
-  gboolean infinite = FALSE;
+  gboolean infinite = FALSE, missing = FALSE;
   for (int i = segment->first; i < segment->end; i++)
     {
       gint32 t = (s->texel[i] >> up) & (TM_TILE - 1);
@@ -163,11 +163,15 @@ paint_segment (Job *job, guint32 *out, const Segment *segment, const TmPage *pag
           guint32 bits;
           memcpy (&bits, &value, sizeof bits);
           infinite = (bits & 0x7fffffffu) == 0x7f800000u;
+          missing = bits == TM_TEXEL_MISSING_BITS;
           job->saw_infinity |= infinite;
           pixel = value_pixel (job, value);
           known = t;
         }
-      out[i] = infinite && row_centre && (s->place[i] & CENTRE) ? job->line : pixel;
+      if (missing)
+        out[i] = tm_raster_is_stripe (job->left + i - job->corner_x, py - job->corner_y) ? job->hatch : job->hatch_fill;
+      else
+        out[i] = infinite && row_centre && (s->place[i] & CENTRE) ? job->line : pixel;
     }
 }
 
