@@ -6,6 +6,44 @@
 
 #include <math.h>
 
+#define REST_MS 150 /* a pointer that stays for that long may want a tooltip: the record is read before it is asked for */
+
+/* --- The record under the pointer ---------------------------------------------------------------------------------- */
+
+static void
+on_record (TmRecord *record, gpointer data)
+{
+  TmCanvas *self = data;
+
+  if (self->tip_waits)
+    gtk_widget_trigger_tooltip_query (GTK_WIDGET (self->plane));
+  self->tip_waits = FALSE;
+}
+
+static void
+read_record (TmCanvas *self, guint tensor, guint64 flat)
+{
+  TmModel *model = self->layout->model;
+
+  if (tm_record_is (self->hovered, model, tensor, flat))
+    return;
+  g_clear_pointer (&self->hovered, tm_record_free);
+  self->tip_waits = FALSE;
+  self->hovered = tm_record_new (model, tensor, flat, on_record, self);
+}
+
+static gboolean
+on_rest (gpointer data)
+{
+  TmCanvas *self = data;
+  const TmBox *box = tm_canvas_get_box (self, self->hit.box);
+
+  self->rest_source = 0;
+  if (box && box->kind == TM_BOX_TENSOR && self->hit.has_element)
+    read_record (self, box->tensor, self->hit.flat);
+  return G_SOURCE_REMOVE;
+}
+
 /* --- Hover ------------------------------------------------------------------------------------------------------- */
 
 void
@@ -22,7 +60,12 @@ tm_canvas_update_hover (TmCanvas *self)
   if (hit.box != self->hit.box)
     tm_canvas_queue_frame (self);
   if (hit.box != self->hit.box || hit.has_element != self->hit.has_element || hit.flat != self->hit.flat)
-    gtk_widget_trigger_tooltip_query (GTK_WIDGET (self->plane));
+    {
+      gtk_widget_trigger_tooltip_query (GTK_WIDGET (self->plane));
+      g_clear_handle_id (&self->rest_source, g_source_remove);
+      if (hit.has_element)
+        self->rest_source = g_timeout_add (REST_MS, on_rest, self);
+    }
   if (hit.badge != self->hit.badge)
     gtk_widget_set_cursor_from_name (GTK_WIDGET (self->plane), hit.badge ? "pointer" : NULL);
   self->hit = hit;
@@ -52,14 +95,6 @@ on_leave (GtkEventControllerMotion *motion, TmCanvas *self)
 
 /* --- Tooltip ----------------------------------------------------------------------------------------------------- */
 
-static void
-on_record (TmRecord *record, gpointer data)
-{
-  TmCanvas *self = data;
-
-  gtk_widget_trigger_tooltip_query (GTK_WIDGET (self->plane));
-}
-
 static GdkRectangle
 get_tip_area (TmCanvas *self, const TmBox *box, guint64 flat)
 {
@@ -87,9 +122,9 @@ tip_of_box (TmCanvas *self, const TmBox *box)
   tensor = tm_model_tensor (self->layout->model, box->tensor);
   text = g_string_new (NULL);
   {
-    g_autofree char *name = tm_text_escape (tensor->name, -1);
+    g_autofree char *name = tm_text_escape (tensor->name, -1), *dtype = tm_text_escape (tensor->dtype_label, -1);
 
-    g_string_append_printf (text, "%s\n%s [", name, tensor->dtype_label);
+    g_string_append_printf (text, "%s\n%s [", name, dtype);
   }
   for (guint i = 0; i < tensor->rank; i++)
     g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, i ? ", " : "", tensor->shape[i]);
@@ -101,7 +136,11 @@ tip_of_box (TmCanvas *self, const TmBox *box)
       g_string_append_printf (text, "\n%s", granularity);
     }
   if (tensor->fault)
-    g_string_append_printf (text, "\n%s", tensor->fault);
+    {
+      g_autofree char *fault = tm_text_escape (tensor->fault, -1);
+
+      g_string_append_printf (text, "\n%s", fault);
+    }
   else if (tensor->n_elements == 0)
     g_string_append (text, "\nno elements: nothing to show");
   return g_string_free (text, FALSE);
@@ -125,13 +164,12 @@ on_tooltip (GtkWidget *plane, int x, int y, gboolean keyboard, GtkTooltip *toolt
       GString *tip;
       GdkRectangle area = get_tip_area (self, box, hit.flat);
 
-      if (!tm_record_is (self->hovered, model, box->tensor, hit.flat))
-        {
-          g_clear_pointer (&self->hovered, tm_record_free);
-          self->hovered = tm_record_new (model, box->tensor, hit.flat, on_record, self);
-        }
+      read_record (self, box->tensor, hit.flat);
       if (!self->hovered->ready)
-        return FALSE; /* asked again when it has been read */
+        {
+          self->tip_waits = TRUE; /* asked again when it has been read */
+          return FALSE;
+        }
 
       tip = g_string_new (NULL);
       tm_tensor_unflatten (tensor, hit.flat, index);
@@ -140,7 +178,11 @@ on_tooltip (GtkWidget *plane, int x, int y, gboolean keyboard, GtkTooltip *toolt
         g_string_append_printf (tip, "%s%" G_GUINT64_FORMAT, i ? "," : "", index[i]);
       g_string_append_c (tip, ']');
       if (self->hovered->problem)
-        g_string_append_printf (tip, "\n%s", self->hovered->problem);
+        {
+          g_autofree char *problem = tm_text_escape (self->hovered->problem, -1);
+
+          g_string_append_printf (tip, "\n%s", problem);
+        }
       else if (self->hovered->raw)
         g_string_append_printf (tip, "\nraw %s\ndequantized %s", self->hovered->raw, self->hovered->value);
       else

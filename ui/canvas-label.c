@@ -141,9 +141,15 @@ make_message (TmCanvas *self)
       tensor = tm_model_tensor (model, legend->tensor);
       if (tensor->fault)
         return tm_text_escape (tensor->fault, -1);
-      problem = get_quantity_problem (tensor, tm_document_get_overlay (self->document));
+      problem = legend->depth == TM_DEPTH_HEAT_MAP
+                    ? get_quantity_problem (tensor, tm_document_get_overlay (self->document))
+                    : NULL;
       if (problem)
-        return g_strdup_printf ("%s: %s", tensor->dtype_label, problem);
+        {
+          g_autofree char *dtype = tm_text_escape (tensor->dtype_label, -1);
+
+          return g_strdup_printf ("%s: %s", dtype, problem);
+        }
     }
   if (tm_document_get_selection (self->document)->kind == TM_ADDRESS_TENSOR)
     {

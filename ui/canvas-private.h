@@ -69,6 +69,8 @@ struct _TmCanvas
 
   /* the records of the selection and of what is under the pointer */
   struct _TmRecord *selected, *hovered;
+  guint rest_source;
+  gboolean tip_waits;
 };
 
 /* canvas.c */

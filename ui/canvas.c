@@ -306,6 +306,7 @@ on_model_changed (TmCanvas *self)
   self->dragging = self->marking = FALSE;
   self->hit = (TmHit) { .box = TM_NO_BOX };
   tm_address_clear (&self->mark);
+  g_clear_handle_id (&self->rest_source, g_source_remove);
   g_clear_pointer (&self->selected, tm_record_free);
   g_clear_pointer (&self->hovered, tm_record_free);
   /* It holds boundaries of tensors that are gone. */
@@ -374,6 +375,7 @@ tm_canvas_dispose (GObject *object)
 
   g_clear_handle_id (&self->after_frame, g_source_remove);
   g_clear_handle_id (&self->slow_source, g_source_remove);
+  g_clear_handle_id (&self->rest_source, g_source_remove);
   if (self->plane)
     {
       tm_canvas_stop_motion (self);

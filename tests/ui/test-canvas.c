@@ -506,6 +506,39 @@ test_resize (Fixture *fixture, gconstpointer data)
   g_assert_cmpfloat_with_epsilon (y, ny, 1 / canvas->camera.scale);
 }
 
+/* What legend and labels do not cover belongs to the plane. */
+static void
+test_floats (Fixture *fixture, gconstpointer data)
+{
+  TmCanvas *canvas = fixture->canvas;
+  graphene_rect_t legend, zoom;
+  GtkWidget *picked;
+
+  go_to (fixture, "blk.2.attn_q.weight");
+  spin (200);
+  g_assert_true (gtk_widget_compute_bounds (canvas->legend, GTK_WIDGET (canvas), &legend));
+  g_assert_true (gtk_widget_compute_bounds (canvas->zoom, GTK_WIDGET (canvas), &zoom));
+  g_assert_cmpfloat (legend.origin.x + legend.size.width + 8, <, zoom.origin.x);
+  picked = gtk_widget_pick (GTK_WIDGET (canvas), (legend.origin.x + legend.size.width + zoom.origin.x) / 2,
+                            zoom.origin.y + zoom.size.height / 2, GTK_PICK_DEFAULT);
+  g_assert_true (picked && (picked == GTK_WIDGET (canvas->plane) || gtk_widget_is_ancestor (picked, GTK_WIDGET (canvas->plane))));
+}
+
+/* A model cannot be lost by zooming out. */
+static void
+test_zoom_limits (Fixture *fixture, gconstpointer data)
+{
+  TmCanvas *canvas = fixture->canvas;
+  const TmBox *model = tm_layout_box (canvas->layout, 0);
+
+  point_at (fixture, 450, 350);
+  xdo ("click --repeat 40 --delay 5 5");
+  g_assert_cmpfloat (tm_camera_pixel_y (&canvas->camera, model->y + model->height) - tm_camera_pixel_y (&canvas->camera, model->y),
+                     >, 50);
+  xdo ("click --repeat 120 --delay 5 4");
+  g_assert_cmpfloat (canvas->camera.scale, ==, TM_MAX_SCALE);
+}
+
 static void
 test_empty (Fixture *fixture, gconstpointer data)
 {
@@ -548,6 +581,8 @@ main (int argc, char **argv)
   add ("/canvas/rest", test_rest);
   add ("/canvas/realize-twice", test_realize_twice);
   add ("/canvas/resize", test_resize);
+  add ("/canvas/floats", test_floats);
+  add ("/canvas/zoom-limits", test_zoom_limits);
   add ("/canvas/empty", test_empty);
   return g_test_run ();
 }
