@@ -1,5 +1,7 @@
 #include "quant/kernels.h"
 
+#include "quant/map-kernels.h"
+
 #ifdef TM_HAVE_AVX2
 #include <cpuid.h>
 
@@ -26,4 +28,14 @@ tm_kernels_get (void)
 #else
   return &tm_kernels_portable;
 #endif
+}
+
+const TmMapKernels *
+tm_map_kernels_get (void)
+{
+#ifdef TM_HAVE_AVX2
+  if (tm_kernels_get () == &tm_kernels_avx2)
+    return &tm_map_kernels_avx2;
+#endif
+  return &tm_map_kernels_portable;
 }

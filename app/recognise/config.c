@@ -164,6 +164,12 @@ tm_config_get (const TmConfig *config, const char *path)
   return g_hash_table_lookup (config->values, key);
 }
 
+const char *
+tm_config_get_path (const TmConfig *config, const char *file_and_path)
+{
+  return g_hash_table_lookup (config->values, file_and_path);
+}
+
 /* Where the settings can be, most specific first. */
 static const struct { const char *file, *prefix; } places[] = {
   { "config.json", "config.json:quantization_config." },

@@ -19,6 +19,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TmConfig, tm_config_free)
  * where absent or null. Array items are "key.0", "key.1" …; their number is "key.#". */
 const char *tm_config_get (const TmConfig *config, const char *path);
 
+/* The same in any of the files: "quanto_qmap.json:model.layers.0.….weights". */
+const char *tm_config_get_path (const TmConfig *config, const char *file_and_path);
+
 /* A member of the quantization settings, wherever they are: quantization_config (also inside text_config),
  * quantization (MLX), quantize_config.json, hf_quant_config.json's quantization. */
 const char *tm_config_get_quantization (const TmConfig *config, const char *member);

@@ -44,6 +44,8 @@ typedef struct
 
 /* The part with that suffix, or NULL. */
 const TmStored *tm_bundle_get (const TmFolding *folding, const TmBundle *bundle, const char *suffix);
+/* Any stored tensor by its whole name (the first of it), or NULL. */
+const TmStored *tm_folding_find_stored (TmFolding *folding, const char *name);
 TmModel *tm_folding_get_model (const TmFolding *folding);
 const TmConfig *tm_folding_get_config (const TmFolding *folding); /* never NULL; may be empty */
 /* What a person chose for a tensor (or the model), or NULL. */

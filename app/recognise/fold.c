@@ -10,6 +10,7 @@ struct _TmFolding
   TmModel *model;
   const TmConfig *config;
   const TmAssume *assume;
+  GHashTable *by_name; /* name → const TmStored *; made when first asked for */
   GHashTable *index;   /* const TmStored * → index + 1 */
   guint8 *taken;       /* a stored tensor: 1 when it is an operand of a folded one */
   TmTensor **lead;     /* a stored tensor: the logical one whose first operand it is */
@@ -106,6 +107,18 @@ tm_bundle_get (const TmFolding *folding, const TmBundle *bundle, const char *suf
         return tm_model_stored (folding->model, part->stored);
     }
   return NULL;
+}
+
+const TmStored *
+tm_folding_find_stored (TmFolding *folding, const char *name)
+{
+  if (folding->by_name == NULL)
+    {
+      folding->by_name = g_hash_table_new (g_str_hash, g_str_equal);
+      for (guint i = folding->model->stored->len; i-- > 0;) /* the first of a name stays */
+        g_hash_table_insert (folding->by_name, tm_model_stored (folding->model, i)->name, tm_model_stored (folding->model, i));
+    }
+  return g_hash_table_lookup (folding->by_name, name);
 }
 
 TmModel *
@@ -276,7 +289,7 @@ tm_fold (TmModel *model, const TmConfig *config, const TmAssume *assume)
   g_autofree TmTensor **lead = g_new0 (TmTensor *, MAX (n, 1));
   g_autoptr (GHashTable) index = g_hash_table_new (NULL, NULL);
   g_autoptr (TmConfig) empty = config == NULL ? tm_config_load (NULL, NULL) : NULL;
-  TmFolding folding = { model, config != NULL ? config : empty, assume, index, taken, lead };
+  TmFolding folding = { .model = model, .config = config != NULL ? config : empty, .assume = assume, .index = index, .taken = taken, .lead = lead };
 
   g_ptr_array_set_free_func (model->assumptions, (GDestroyNotify) assumption_free);
   for (guint i = 0; i < n; i++)
@@ -298,4 +311,5 @@ tm_fold (TmModel *model, const TmConfig *config, const TmAssume *assume)
       else if (!taken[i])
         g_ptr_array_add (model->tensors, plain_tensor_new (tm_model_stored (model, i), i));
     }
+  g_clear_pointer (&folding.by_name, g_hash_table_unref);
 }

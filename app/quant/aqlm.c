@@ -1,0 +1,213 @@
+/* AQLM: a code picks a vector of out_group × in_group numbers out of each of several books; their sum times the row's scale
+ * is a block of the weight. No scalar has an integer of its own.
+ *
+ *   codes      I8 or I16 [O/og, I/ig, books], unsigned (taken mod the book's length)
+ *   codebooks  [books, entries, og, ig]
+ *   scales     [O/og, 1, 1, 1]
+ *
+ * value = (book 0 + book 1 + …) × scale, sums in float32 in the order of the books. */
+#include "quant/aqlm.h"
+
+#include <string.h>
+
+#include "quant/grouped.h"
+#include "quant/operand.h"
+
+/* The element's place: which vector, and which lane of it. */
+typedef struct
+{
+  guint64 out_group, vector;
+  guint lane;
+} Place;
+
+static Place
+find_place (const TmAqlm *aqlm, guint64 flat)
+{
+  const guint64 row = flat / aqlm->columns, column = flat % aqlm->columns;
+
+  return (Place) { .out_group = row / aqlm->out_group,
+                   .vector = row / aqlm->out_group * (aqlm->columns / aqlm->in_group) + column / aqlm->in_group,
+                   .lane = (guint) (row % aqlm->out_group * aqlm->in_group + column % aqlm->in_group) };
+}
+
+static gboolean
+read_codes (const TmAqlm *aqlm, guint64 vector, guint32 *code, GError **error)
+{
+  guint8 packed[2 * TM_AQLM_MAX_BOOKS];
+  const guint size = tm_dtype_get_info (aqlm->codes->dtype)->block_bytes;
+
+  if (!tm_stored_read (aqlm->codes, vector * aqlm->n_books * size, aqlm->n_books * size, packed, error))
+    return FALSE;
+  for (guint b = 0; b < aqlm->n_books; b++)
+    code[b] = (size == 1 ? packed[b] : (guint32) (packed[2 * b] | packed[2 * b + 1] << 8)) & (aqlm->n_entries - 1);
+  return TRUE;
+}
+
+/* The books in memory, read once by whichever thread needs them first; NULL with error set where they cannot be read. */
+static const float *
+get_books (TmAqlm *aqlm, GError **error)
+{
+  const float *books;
+
+  g_mutex_lock (&aqlm->mutex);
+  if (aqlm->books == NULL)
+    aqlm->books = tm_operand_load_f32 (aqlm->codebooks, TM_AQLM_MAX_NUMBERS, error);
+  books = aqlm->books;
+  g_mutex_unlock (&aqlm->mutex);
+  return books;
+}
+
+/* n numbers of the vector from lane on: the sum over the books. */
+static void
+sum_books (const TmAqlm *aqlm, const float *books, const guint32 *code, guint lane, gsize n, float *out)
+{
+  const guint group = aqlm->out_group * aqlm->in_group;
+
+  for (gsize i = 0; i < n; i++)
+    out[i] = 0;
+  for (guint b = 0; b < aqlm->n_books; b++)
+    {
+      const float *entry = books + ((gsize) b * aqlm->n_entries + code[b]) * group + lane;
+
+      for (gsize i = 0; i < n; i++)
+        out[i] += entry[i];
+    }
+}
+
+static gboolean
+values (const TmTensor *tensor, guint64 first, gsize count, float *out, GError **error)
+{
+  TmAqlm *aqlm = tensor->codec_data;
+  const float *books = get_books (aqlm, error);
+  guint64 held = G_MAXUINT64;
+  float scale = 0;
+
+  if (books == NULL)
+    return FALSE;
+  while (count > 0)
+    {
+      Place place = find_place (aqlm, first);
+      gsize n = MIN (count, aqlm->in_group - place.lane % aqlm->in_group);
+      guint32 code[TM_AQLM_MAX_BOOKS];
+
+      if (!read_codes (aqlm, place.vector, code, error)
+          || (place.out_group != held && !tm_operand_read_f32 (aqlm->scales, place.out_group, 1, &scale, error)))
+        return FALSE;
+      held = place.out_group;
+      sum_books (aqlm, books, code, place.lane, n, out);
+      for (gsize i = 0; i < n; i++)
+        out[i] *= scale;
+      out += n;
+      first += n;
+      count -= n;
+    }
+  return TRUE;
+}
+
+static gboolean
+has_parameter (const TmTensor *tensor, TmQuantity quantity)
+{
+  (void) tensor;
+  return quantity == TM_QUANTITY_SCALE;
+}
+
+static gboolean
+parameter (const TmTensor *tensor, TmQuantity quantity, guint64 first, gsize count, float *out, GError **error)
+{
+  const TmAqlm *aqlm = tensor->codec_data;
+
+  (void) quantity;
+  while (count > 0)
+    {
+      gsize n = (gsize) MIN ((guint64) count, aqlm->columns - first % aqlm->columns);
+      float scale;
+
+      if (!tm_operand_read_f32 (aqlm->scales, find_place (aqlm, first).out_group, 1, &scale, error))
+        return FALSE;
+      for (gsize i = 0; i < n; i++)
+        out[i] = scale;
+      out += n;
+      first += n;
+      count -= n;
+    }
+  return TRUE;
+}
+
+static gboolean
+explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error)
+{
+  static const char *const code_name[] = { "code0", "code1", "code2", "code3" };
+  static const char *const level_name[] = { "level0", "level1", "level2", "level3" };
+  static const char *const formula[]
+      = { "level0 × scale", "(level0 + level1) × scale", "(level0 + level1 + level2) × scale",
+          "(level0 + level1 + level2 + level3) × scale" };
+  TmAqlm *aqlm = tensor->codec_data;
+  const guint group = aqlm->out_group * aqlm->in_group;
+  const float *books = get_books (aqlm, error);
+  Place place = find_place (aqlm, flat);
+  guint32 code[TM_AQLM_MAX_BOOKS];
+  float scale, sum = 0;
+  double exact = 0;
+
+  if (books == NULL || !read_codes (aqlm, place.vector, code, error)
+      || !tm_operand_read_f32 (aqlm->scales, place.out_group, 1, &scale, error))
+    return FALSE;
+  for (guint b = 0; b < aqlm->n_books; b++)
+    {
+      float level = books[((gsize) b * aqlm->n_entries + code[b]) * group + place.lane];
+
+      sum += level;
+      exact += (double) level;
+      if (b < G_N_ELEMENTS (code_name))
+        {
+          tm_scalar_add_term_int (scalar, code_name[b], code[b]);
+          tm_scalar_add_term_f32 (scalar, level_name[b], level);
+        }
+    }
+  tm_scalar_add_term_f32 (scalar, "scale", scale);
+  if (aqlm->n_books > G_N_ELEMENTS (code_name))
+    tm_scalar_add_term_f32 (scalar, "sum", sum);
+  tm_scalar_add_term_int (scalar, "lane", place.lane);
+  scalar->has_scale = TRUE;
+  scalar->scale = (double) scale;
+  scalar->formula = aqlm->n_books <= G_N_ELEMENTS (formula) ? formula[aqlm->n_books - 1] : "sum × scale";
+  tm_scalar_set_f32 (scalar, sum * scale, exact * (double) scale);
+  { /* no code of its own: where the vector's codes are */
+    const guint bits = tm_dtype_get_info (aqlm->codes->dtype)->bits;
+
+    for (guint b = 0; b < MIN (aqlm->n_books, 4); b++)
+      tm_operand_add_location (scalar, aqlm->codes, (place.vector * aqlm->n_books + b) * bits, bits);
+  }
+  tm_explain_group (tensor, scalar);
+  return TRUE;
+}
+
+static void
+free_data (gpointer pointer)
+{
+  TmAqlm *aqlm = pointer;
+
+  g_mutex_clear (&aqlm->mutex);
+  g_free (aqlm->books);
+  g_free (aqlm);
+}
+
+static const TmCodec codec = {
+  .name = "aqlm",
+  .values = values,
+  .parameter = parameter,
+  .has_parameter = has_parameter,
+  .explain = explain,
+  .free_data = free_data,
+};
+
+void
+tm_codec_attach_aqlm (TmTensor *tensor, const TmAqlm *description)
+{
+  TmAqlm *aqlm = g_memdup2 (description, sizeof *description);
+
+  aqlm->books = NULL;
+  g_mutex_init (&aqlm->mutex);
+  tensor->codec_data = aqlm;
+  tensor->codec = &codec;
+}
