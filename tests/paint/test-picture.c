@@ -127,7 +127,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  folder = g_dir_make_tmp ("tensormorph-picture-XXXXXX", NULL);
+  folder = g_dir_make_tmp (NULL, NULL);
   g_test_add_func ("/picture/depths", test_depths);
   g_test_add_func ("/picture/sizes", test_sizes);
   g_test_add_func ("/picture/refusals", test_refusals);
