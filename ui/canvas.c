@@ -301,7 +301,8 @@ on_model_changed (TmCanvas *self)
     self->slow_source = g_timeout_add (200, on_slow, self);
   tm_canvas_stop_motion (self);
   self->layout = NULL;
-  self->camera_ready = self->moved = FALSE;
+  if (!tm_document_keeps_view (self->document))
+    self->camera_ready = self->moved = FALSE;
   self->fly_pending = self->anchored = FALSE;
   self->dragging = self->marking = FALSE;
   self->hit = (TmHit) { .box = TM_NO_BOX };

@@ -13,6 +13,8 @@ struct _TmDocument
   TmTiles *tiles;
   GHashTable *unfolded; /* paths of the first folded modules */
   GCancellable *layout_job;
+  TmAssume *assume;     /* a person's choices; NULL: none */
+  gboolean keeps_view;
 
   TmAddress selection;
   TmAddress hover;
@@ -41,6 +43,7 @@ enum
   HOVER_CHANGED,
   HISTORY_CHANGED,
   PROBLEM,
+  REOPEN,
   N_SIGNALS
 };
 
@@ -82,6 +85,7 @@ tm_document_finalize (GObject *object)
   tm_address_clear (&self->hover);
   g_ptr_array_unref (self->history);
   g_hash_table_unref (self->unfolded);
+  g_clear_pointer (&self->assume, tm_assume_free);
   g_clear_object (&self->model);
   G_OBJECT_CLASS (tm_document_parent_class)->finalize (object);
 }
@@ -97,6 +101,8 @@ tm_document_class_init (TmDocumentClass *klass)
     signals[i] = g_signal_new (names[i], TM_TYPE_DOCUMENT, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[PROBLEM] = g_signal_new ("problem", TM_TYPE_DOCUMENT, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
                                    G_TYPE_STRING);
+  signals[REOPEN] = g_signal_new ("reopen", TM_TYPE_DOCUMENT, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
+                                  G_TYPE_POINTER);
 }
 
 static void
@@ -193,27 +199,22 @@ on_tiles (gpointer data)
   g_signal_emit (data, signals[TILES_CHANGED], 0);
 }
 
-void
-tm_document_set_model (TmDocument *self, TmModel *model)
+/* Takes a new model; what the old one had is gone when the observers have heard of it. */
+static void
+take_model (TmDocument *self, TmModel *model)
 {
   g_autoptr (TmModel) old_model = g_steal_pointer (&self->model);
   g_autoptr (TmLayout) old_layout = g_steal_pointer (&self->layout);
   TmTiles *old_tiles = g_steal_pointer (&self->tiles);
 
   cancel_layout (self);
-  tm_address_clear (&self->selection);
   tm_address_clear (&self->hover);
   self->has_hover = FALSE;
-  g_hash_table_remove_all (self->unfolded);
-  g_ptr_array_set_size (self->history, 0);
-  self->position = 0;
   self->recorded_at = 0;
-
   if (model)
     {
       self->model = g_object_ref (model);
       self->tiles = tm_tiles_new (model, TILE_CACHE_BYTES, on_tiles, self);
-      g_ptr_array_add (self->history, history_entry_new (&self->selection));
     }
 
   g_signal_emit (self, signals[MODEL_CHANGED], 0);
@@ -223,6 +224,116 @@ tm_document_set_model (TmDocument *self, TmModel *model)
   if (old_tiles)
     tm_tiles_free (old_tiles);
   start_layout (self);
+}
+
+void
+tm_document_set_model (TmDocument *self, TmModel *model)
+{
+  tm_address_clear (&self->selection);
+  g_hash_table_remove_all (self->unfolded);
+  g_ptr_array_set_size (self->history, 0);
+  self->position = 0;
+  g_clear_pointer (&self->assume, tm_assume_free);
+  if (model)
+    g_ptr_array_add (self->history, history_entry_new (&self->selection));
+  take_model (self, model);
+}
+
+/* Addresses go over as text: the new model has modules and indices of its own. What it does not have is left out. */
+static void
+move_history (TmDocument *self, TmModel *model)
+{
+  g_autoptr (GPtrArray) old = g_steal_pointer (&self->history);
+  guint position = 0;
+
+  self->history = g_ptr_array_new_with_free_func (history_entry_free);
+  for (guint i = 0; i < old->len; i++)
+    {
+      g_autofree char *text = tm_address_format (self->model, g_ptr_array_index (old, i));
+      TmAddress address = TM_ADDRESS_INIT;
+
+      if (text && tm_address_parse (model, text, &address, NULL))
+        {
+          g_ptr_array_add (self->history, history_entry_new (&address));
+          if (i <= self->position)
+            position = self->history->len - 1;
+        }
+      tm_address_clear (&address);
+    }
+  if (self->history->len == 0)
+    {
+      TmAddress whole = TM_ADDRESS_INIT;
+      g_ptr_array_add (self->history, history_entry_new (&whole));
+    }
+  self->position = position;
+  tm_address_clear (&self->selection);
+  tm_address_copy (g_ptr_array_index (self->history, position), &self->selection);
+}
+
+void
+tm_document_replace_model (TmDocument *self, TmModel *model, const TmAssume *assume)
+{
+  TmAssume *copy = assume ? tm_assume_copy (assume) : NULL;
+
+  if (!self->model)
+    {
+      tm_document_set_model (self, model);
+      self->assume = copy;
+      return;
+    }
+  move_history (self, model);
+  g_clear_pointer (&self->assume, tm_assume_free);
+  self->assume = copy;
+  self->keeps_view = TRUE;
+  take_model (self, model);
+  self->keeps_view = FALSE;
+}
+
+gboolean
+tm_document_keeps_view (TmDocument *self)
+{
+  return self->keeps_view;
+}
+
+const TmAssume *
+tm_document_get_assume (TmDocument *self)
+{
+  return self->assume;
+}
+
+void
+tm_document_assume (TmDocument *self, const char *tensor, const char *key, const char *value)
+{
+  g_autoptr (TmAssume) assume = tm_assume_copy (self->assume);
+  g_autoptr (GError) error = NULL;
+
+  if (!self->model)
+    return;
+  /* A choice for the whole model is meant for all of it: earlier ones for single tensors give way. */
+  for (guint i = 0; !tensor && i < self->model->assumptions->len; i++)
+    {
+      const TmAssumption *assumption = g_ptr_array_index (self->model->assumptions, i);
+
+      if (g_str_equal (assumption->key, key))
+        tm_assume_unset (assume, assumption->tensor, key);
+    }
+  if (!value)
+    tm_assume_unset (assume, tensor, key);
+  else if (!tm_assume_set (assume, tensor, key, value, &error))
+    {
+      tm_document_report_problem (self, error->message);
+      return;
+    }
+  g_signal_emit (self, signals[REOPEN], 0, assume);
+}
+
+void
+tm_document_forget_assumptions (TmDocument *self)
+{
+  g_autoptr (TmAssume) none = tm_assume_new ();
+
+  if (self->model)
+    g_signal_emit (self, signals[REOPEN], 0, none);
 }
 
 TmModel *

@@ -12,12 +12,14 @@
  *   hover-changed
  *   history-changed    whether back and forward are possible
  *   problem (char *)   something to show in the banner
+ *   reopen (TmAssume *) a person chose another reading: open the model again with these choices (borrowed)
  */
 #pragma once
 
 #include <gtk/gtk.h>
 
 #include "model/address.h"
+#include "recognise/assume.h"
 #include "view/scene.h"
 
 G_BEGIN_DECLS
@@ -29,6 +31,10 @@ TmDocument *tm_document_new (void);
 
 /* Takes a reference on model (NULL empties the document) and lays it out on a worker. */
 void tm_document_set_model (TmDocument *document, TmModel *model);
+/* The same model read again, perhaps with other readings (assume, copied; NULL: none): selection, history, opened folds and
+ * the view stay as far as the new one has what they speak of. */
+void tm_document_replace_model (TmDocument *document, TmModel *model, const TmAssume *assume);
+gboolean tm_document_keeps_view (TmDocument *document); /* within model-changed: it is such a replacement */
 TmModel *tm_document_get_model (TmDocument *document);         /* NULL when empty */
 const TmLayout *tm_document_get_layout (TmDocument *document); /* NULL until it is made */
 TmTiles *tm_document_get_tiles (TmDocument *document);         /* NULL when empty */
@@ -53,6 +59,12 @@ void tm_document_step_tensor (TmDocument *document, int by); /* next, previous t
 gboolean tm_document_get_scalar (TmDocument *document, guint *tensor, guint64 *flat);
 /* The tensor that is selected or whose scalar or region is; FALSE otherwise. */
 gboolean tm_document_get_tensor (TmDocument *document, guint *tensor);
+
+/* Choices where the file leaves a reading open. assume() asks for the model to be opened again (signal reopen): tensor NULL
+ * for the whole model, value NULL to take a choice back; forget_assumptions() takes all back. */
+const TmAssume *tm_document_get_assume (TmDocument *document); /* NULL: none */
+void tm_document_assume (TmDocument *document, const char *tensor, const char *key, const char *value);
+void tm_document_forget_assumptions (TmDocument *document);
 
 /* Folds: opens the fold whose first module has this path in place (or closes it again). */
 void tm_document_set_unfolded (TmDocument *document, const char *path, gboolean unfolded);

@@ -10,6 +10,10 @@ G_BEGIN_DECLS
 void tm_inspector_add_model (GtkWidget *box, TmDocument *document);
 void tm_inspector_add_module (GtkWidget *box, TmDocument *document, TmModule *module, const TmFold *fold);
 void tm_inspector_add_tensor (GtkWidget *box, TmDocument *document, guint tensor);
+void tm_inspector_add_operands (GtkWidget *box, TmDocument *document, guint tensor); /* nothing where one holds it all */
+/* How the file was read where it leaves it open, each with a switch: of one tensor, or alike ones together (−1). */
+void tm_inspector_add_assumptions (GtkWidget *box, TmDocument *document, gint64 tensor);
+void tm_inspector_add_quantization (GtkWidget *box, TmDocument *document);
 void tm_inspector_add_stored (GtkWidget *box, TmDocument *document, guint stored);
 void tm_inspector_add_region (GtkWidget *box, TmDocument *document, const TmAddress *address);
 

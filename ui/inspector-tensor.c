@@ -4,6 +4,7 @@
 
 #include "io/number.h"
 #include "io/text.h"
+#include "model/quantization.h"
 
 static char *
 format_unsigned (guint rank, const guint64 *numbers)
@@ -117,6 +118,38 @@ tm_inspector_add_tensor (GtkWidget *box, TmDocument *document, guint index)
   tm_card_add_row (card, "device", device_text, NULL);
 }
 
+/* "scales · F16 [4, 256]\nmodel-00001.safetensors @ 0x1A40" */
+static char *
+describe_stored (const TmStored *stored)
+{
+  g_autofree char *label = tm_text_escape (stored->type_label != NULL ? stored->type_label : tm_dtype_get_name (stored->dtype), -1);
+  g_autofree char *shape = format_unsigned (stored->rank, stored->shape);
+  g_autofree char *name = tm_text_escape (stored->name, -1);
+  g_autofree char *file = stored->source != NULL ? tm_text_escape (tm_source_get_name (stored->source), -1) : NULL;
+  return g_strdup_printf ("%s\n%s %s\n%s @ 0x%" G_GINT64_MODIFIER "X", name, label, shape,
+                          file != NULL ? file : "missing file", stored->offset);
+}
+
+void
+tm_inspector_add_operands (GtkWidget *box, TmDocument *document, guint index)
+{
+  TmModel *model = tm_document_get_model (document);
+  const TmTensor *tensor = tm_model_tensor (model, index);
+  if (tensor->n_operands < 2)
+    return;
+  GtkWidget *card = tm_card_new (box, "Stored as");
+  for (guint o = 0; o < tensor->n_operands; o++)
+    {
+      const TmStored *stored = tm_model_stored (model, tensor->operand[o].stored);
+      g_autofree char *text = describe_stored (stored);
+      g_auto (GStrv) words = g_strsplit (tm_operand_role_get_name (tensor->operand[o].role), "_", -1);
+      g_autofree char *role = g_strjoinv (" ", words);
+      g_autofree char *bytes = tm_format_count (stored->bytes);
+      g_autofree char *tip = g_strdup_printf ("%s bytes", bytes);
+      tm_card_add_row (card, tensor->operand[o].role == TM_ROLE_OTHER ? "bookkeeping" : role, text, tip);
+    }
+}
+
 void
 tm_inspector_add_stored (GtkWidget *box, TmDocument *document, guint index)
 {
@@ -128,9 +161,20 @@ tm_inspector_add_stored (GtkWidget *box, TmDocument *document, guint index)
   tm_card_add_row (card, "dtype", stored->type_label != NULL ? stored->type_label : tm_dtype_get_name (stored->dtype), NULL);
   g_autofree char *shape = format_unsigned (stored->rank, stored->shape);
   tm_card_add_row (card, "shape", shape, "Outermost axis first");
+  g_autofree char *elements = tm_format_count (stored->n_elements);
+  tm_card_add_row (card, "elements", elements, NULL);
   g_autofree char *bytes = tm_format_count (stored->bytes);
   g_autofree char *place = g_strdup_printf ("%s @ 0x%" G_GINT64_MODIFIER "X", bytes, stored->offset);
-  tm_card_add_row (card, "bytes", place, NULL);
+  tm_card_add_row (card, "bytes", place, "Size and where it begins in the file");
+  g_autofree char *file = stored->source != NULL ? tm_text_escape (tm_source_get_name (stored->source), -1) : g_strdup ("missing");
+  tm_card_add_row (card, "file", file, NULL);
+  TmModel *model = tm_document_get_model (document);
+  gint64 owner = tm_model_find_owner (model, index);
+  if (owner >= 0 && tm_model_tensor (model, owner)->n_operands > 1)
+    {
+      g_autofree char *weight = tm_text_escape (tm_model_tensor (model, owner)->name, -1);
+      tm_card_add_row (card, "part of", weight, "The weight that it is a piece of");
+    }
 }
 
 void

@@ -98,7 +98,9 @@ explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
   tm_inspector_add_scalar (page, self->document, job->tensor, &job->scalar, job->has_range ? &job->range : NULL, job->fault);
   if (job->packing != NULL)
     tm_inspector_add_packing (page, self->document, job->packing);
+  tm_inspector_add_assumptions (page, self->document, job->tensor);
   tm_inspector_add_tensor (page, self->document, job->tensor);
+  tm_inspector_add_operands (page, self->document, job->tensor);
   set_page (self, page);
 }
 
@@ -145,7 +147,9 @@ update (TmInspector *self)
         {
           if (address->within == TM_WITHIN_REGION)
             tm_inspector_add_region (page, self->document, address);
+          tm_inspector_add_assumptions (page, self->document, address->tensor);
           tm_inspector_add_tensor (page, self->document, address->tensor);
+          tm_inspector_add_operands (page, self->document, address->tensor);
         }
       else if (kind == TM_ADDRESS_STORED)
         tm_inspector_add_stored (page, self->document, address->tensor);

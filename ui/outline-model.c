@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "io/text.h"
+#include "model/quantization.h"
 
 typedef struct
 {
   TmOutlineKind kind;
-  guint index;      /* FOLD, TENSOR: as in the row */
+  guint index;      /* FOLD, TENSOR, STORED: as in the row */
   TmModule *module; /* as in the row */
 } Entry;
 
@@ -17,6 +18,7 @@ struct _TmOutlineList
   TmModel *model;
   GArray *entries;
   gboolean flat;
+  guint owner;      /* of a list of operands */
 };
 
 G_DEFINE_FINAL_TYPE (TmOutlineRow, tm_outline_row, G_TYPE_OBJECT)
@@ -75,6 +77,19 @@ tm_outline_row_get_text (TmOutlineRow *row)
         g_autofree char *name = tm_text_escape (first->name, -1);
         return g_strdup_printf ("%s – %" G_GINT64_FORMAT " ×%u", name, last->number, fold->count);
       }
+    case TM_OUTLINE_STORED:
+      {
+        /* What it adds to the weight's name: "qweight", "absmax". */
+        const TmTensor *tensor = tm_model_tensor (row->model, row->owner);
+        const TmStored *stored = tm_model_stored (row->model, row->index);
+        const char *name = stored->name;
+        gsize n = strlen (tensor->name), module = tensor->module != NULL ? strlen (tensor->module) : 0;
+        if (strncmp (name, tensor->name, n) == 0 && name[n] == '.')
+          name += n + 1;
+        else if (module > 0 && strncmp (name, tensor->module, module) == 0 && name[module] == '.')
+          name += module + 1;
+        return tm_text_escape (name[0] != '\0' ? name : "(no name)", -1);
+      }
     default:
       {
         const TmTensor *tensor = tm_model_tensor (row->model, row->index);
@@ -99,6 +114,10 @@ tm_outline_row_get_address (TmOutlineRow *row, TmAddress *address)
       address->kind = TM_ADDRESS_FOLD;
       address->module = row->module;
       address->fold = row->index;
+      break;
+    case TM_OUTLINE_STORED:
+      address->kind = TM_ADDRESS_STORED;
+      address->tensor = row->index;
       break;
     default:
       address->kind = TM_ADDRESS_TENSOR;
@@ -133,6 +152,7 @@ list_get_item (GListModel *model, guint position)
   row->kind = entry->kind;
   row->module = entry->module;
   row->index = entry->index;
+  row->owner = list->owner;
   row->full_name = list->flat;
   return row;
 }
@@ -229,6 +249,21 @@ tm_outline_list_new (TmModel *model, TmModule *module, gint fold)
 }
 
 TmOutlineList *
+tm_outline_list_new_operands (TmModel *model, guint tensor)
+{
+  const TmTensor *weight = tm_model_tensor (model, tensor);
+  TmOutlineList *list = g_object_new (TM_TYPE_OUTLINE_LIST, NULL);
+  list->model = g_object_ref (model);
+  list->owner = tensor;
+  for (guint o = 0; o < weight->n_operands; o++)
+    {
+      Entry entry = { TM_OUTLINE_STORED, weight->operand[o].stored, model->root };
+      g_array_append_val (list->entries, entry);
+    }
+  return list;
+}
+
+TmOutlineList *
 tm_outline_list_new_flat (TmModel *model, GArray *tensors)
 {
   TmOutlineList *list = g_object_new (TM_TYPE_OUTLINE_LIST, NULL);
@@ -250,6 +285,8 @@ tm_outline_list_get_children (TmOutlineRow *row)
     return G_LIST_MODEL (tm_outline_list_new (row->model, row->module, -1));
   if (row->kind == TM_OUTLINE_FOLD)
     return G_LIST_MODEL (tm_outline_list_new (row->model, row->module, (gint) row->index));
+  if (row->kind == TM_OUTLINE_TENSOR && tm_model_tensor (row->model, row->index)->n_operands > 1)
+    return G_LIST_MODEL (tm_outline_list_new_operands (row->model, row->index));
   return NULL;
 }
 
@@ -267,14 +304,26 @@ tm_outline_list_find (TmOutlineList *list, const TmAddress *address)
 {
   TmModule *target = address->module;
   guint tensor = G_MAXUINT;
-  if (address->kind == TM_ADDRESS_TENSOR)
+  if (address->kind == TM_ADDRESS_STORED)
     {
-      tensor = address->tensor;
+      gint64 owner = tm_model_find_owner (list->model, address->tensor);
+      tensor = owner >= 0 ? (guint) owner : G_MAXUINT;
+    }
+  else if (address->kind == TM_ADDRESS_TENSOR)
+    tensor = address->tensor;
+  if (tensor != G_MAXUINT)
+    {
       target = tm_module_find (list->model->root, tm_model_tensor (list->model, tensor)->module);
     }
   for (guint i = 0; i < list->entries->len; i++)
     {
       const Entry *entry = &g_array_index (list->entries, Entry, i);
+      if (entry->kind == TM_OUTLINE_STORED)
+        {
+          if (address->kind == TM_ADDRESS_STORED && entry->index == address->tensor)
+            return i;
+          continue;
+        }
       if (entry->kind == TM_OUTLINE_TENSOR)
         {
           if (entry->index == tensor)

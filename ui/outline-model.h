@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-typedef enum { TM_OUTLINE_MODULE, TM_OUTLINE_FOLD, TM_OUTLINE_TENSOR } TmOutlineKind;
+typedef enum { TM_OUTLINE_MODULE, TM_OUTLINE_FOLD, TM_OUTLINE_TENSOR, TM_OUTLINE_STORED } TmOutlineKind;
 
 #define TM_TYPE_OUTLINE_ROW (tm_outline_row_get_type ())
 G_DECLARE_FINAL_TYPE (TmOutlineRow, tm_outline_row, TM, OUTLINE_ROW, GObject)
@@ -17,7 +17,8 @@ struct _TmOutlineRow
   TmModel *model;    /* own reference: keeps module and tensor alive */
   TmOutlineKind kind;
   TmModule *module;  /* MODULE: itself; FOLD: the parent; TENSOR: the module whose list it stands in */
-  guint index;       /* FOLD: index into module->folds; TENSOR: logical tensor */
+  guint index;       /* FOLD: index into module->folds; TENSOR: logical tensor; STORED: stored tensor */
+  guint owner;       /* STORED: the logical tensor it is a piece of */
   gboolean full_name;/* TENSOR in a flat list (search result): show the whole name */
 };
 
@@ -31,6 +32,8 @@ G_DECLARE_FINAL_TYPE (TmOutlineList, tm_outline_list, TM, OUTLINE_LIST, GObject)
 
 /* Children of a module; modules of one tensor stand as that tensor. fold: −1, or only the blocks of that fold. */
 TmOutlineList *tm_outline_list_new (TmModel *model, TmModule *module, gint fold);
+/* What a folded weight is stored as. */
+TmOutlineList *tm_outline_list_new_operands (TmModel *model, guint tensor);
 /* A flat list of tensors by full name. Takes the array (of guint). */
 TmOutlineList *tm_outline_list_new_flat (TmModel *model, GArray *tensors);
 /* For GtkTreeListModel: the list below a row, NULL for a leaf. */

@@ -7,6 +7,7 @@
 
 #include "io/number.h"
 #include "io/text.h"
+#include "model/quantization.h"
 
 #define TM_TYPE_OUTLINER (tm_outliner_get_type ())
 G_DECLARE_FINAL_TYPE (TmOutliner, tm_outliner, TM, OUTLINER, GtkWidget)
@@ -73,13 +74,28 @@ bind_row (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
 
   g_autofree char *text = tm_outline_row_get_text (row);
   gtk_label_set_text (GTK_LABEL (w->label), text);
-  gboolean is_tensor = row->kind == TM_OUTLINE_TENSOR;
+  gboolean is_tensor = row->kind == TM_OUTLINE_TENSOR || row->kind == TM_OUTLINE_STORED;
   gtk_widget_set_visible (w->chip, is_tensor);
   gtk_widget_set_visible (w->size, !is_tensor);
   gtk_widget_set_visible (w->mark, FALSE);
 
   g_autofree char *tip = NULL;
-  if (is_tensor)
+  if (row->kind == TM_OUTLINE_STORED)
+    {
+      const TmStored *stored = tm_model_stored (row->model, row->index);
+      const TmTensor *owner = tm_model_tensor (row->model, row->owner);
+      g_autofree char *name = tm_text_escape (stored->name, -1);
+      g_autofree char *size = tm_format_size (stored->bytes);
+      g_autofree char *file = stored->source != NULL ? tm_text_escape (tm_source_get_name (stored->source), -1) : NULL;
+      const char *role = "other";
+      for (guint o = 0; o < owner->n_operands; o++)
+        if (owner->operand[o].stored == row->index)
+          role = owner->operand[o].role == TM_ROLE_OTHER ? "bookkeeping" : tm_operand_role_get_name (owner->operand[o].role);
+      tm_chip_set (w->chip, stored->dtype, stored->type_label != NULL ? stored->type_label : tm_dtype_get_name (stored->dtype));
+      gtk_widget_set_visible (w->mark, stored->fault != NULL);
+      tip = g_strdup_printf ("%s\n%s · %s · %s", name, role, size, file != NULL ? file : "missing file");
+    }
+  else if (is_tensor)
     {
       const TmTensor *tensor = tm_model_tensor (row->model, row->index);
       tm_chip_set (w->chip, tensor->dtype, tensor->dtype_label);
@@ -146,7 +162,7 @@ sync_selection (TmOutliner *self)
     {
       position = tm_outline_list_find (self->flat, address);
     }
-  else if (address != NULL && self->tree != NULL && address->kind != TM_ADDRESS_MODEL && address->kind != TM_ADDRESS_STORED)
+  else if (address != NULL && self->tree != NULL && address->kind != TM_ADDRESS_MODEL)
     {
       TmOutlineList *list = TM_OUTLINE_LIST (gtk_tree_list_model_get_model (self->tree));
       g_autoptr (GtkTreeListRow) row = NULL;
@@ -163,7 +179,7 @@ sync_selection (TmOutliner *self)
           gboolean here = (item->kind == TM_OUTLINE_MODULE && address->kind == TM_ADDRESS_MODULE && item->module == address->module)
                           || (item->kind == TM_OUTLINE_FOLD && address->kind == TM_ADDRESS_FOLD
                               && item->module == address->module && item->index == address->fold);
-          if (here || item->kind == TM_OUTLINE_TENSOR)
+          if (here || item->kind == TM_OUTLINE_STORED || (item->kind == TM_OUTLINE_TENSOR && address->kind != TM_ADDRESS_STORED))
             break;
           gtk_tree_list_row_set_expanded (row, TRUE);
           GListModel *children = gtk_tree_list_row_get_children (row);
@@ -295,7 +311,8 @@ select_row (TmOutliner *self, guint position, gboolean fly)
   g_autoptr (TmOutlineRow) row = row_of_item (item);
   g_auto (TmAddress) address = TM_ADDRESS_INIT;
   tm_outline_row_get_address (row, &address);
-  tm_document_select (self->document, &address, fly);
+  /* A piece of a weight has no place of its own on the canvas: that goes on showing the weight. */
+  tm_document_select (self->document, &address, fly && row->kind != TM_OUTLINE_STORED);
 }
 
 static void
@@ -328,6 +345,11 @@ document_selected (TmDocument *document, TmOutliner *self)
 static void
 document_model_changed (TmDocument *document, TmOutliner *self)
 {
+  if (tm_document_keeps_view (document) && gtk_editable_get_text (GTK_EDITABLE (self->entry))[0] != '\0')
+    {
+      filter_changed (GTK_SEARCH_ENTRY (self->entry), self);
+      return;
+    }
   self->syncing = TRUE;
   gtk_editable_set_text (GTK_EDITABLE (self->entry), "");
   self->syncing = FALSE;

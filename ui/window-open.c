@@ -12,7 +12,7 @@ typedef struct
   TmWindow *window;
   TmJob *job;
   char *path;
-  char *restore;   /* reload: the selection's address; NULL otherwise */
+  TmAssume *assume; /* reload: with these readings; NULL otherwise */
   gboolean here;   /* into this window, else into a new one */
   gboolean reload;
 } Opening;
@@ -21,14 +21,18 @@ typedef struct
 typedef struct
 {
   char *path;
+  TmAssume *assume;
   double ms;
 } Read;
 
 static void
 read_free (gpointer data)
 {
-  g_free (((Read *) data)->path);
-  g_free (data);
+  Read *read = data;
+
+  g_free (read->path);
+  tm_assume_free (read->assume);
+  g_free (read);
 }
 
 static void
@@ -36,7 +40,7 @@ opening_free (Opening *opening)
 {
   g_object_unref (opening->window);
   g_free (opening->path);
-  g_free (opening->restore);
+  tm_assume_free (opening->assume);
   g_free (opening);
 }
 
@@ -46,7 +50,7 @@ open_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable
   g_autoptr (GError) error = NULL;
   Read *read = data;
   const gint64 started = g_get_monotonic_time ();
-  TmModel *model = tm_open_model (read->path, cancellable, &error);
+  TmModel *model = tm_open_model_with (read->path, read->assume, cancellable, &error);
 
   read->ms = (double) (g_get_monotonic_time () - started) / 1000;
   if (model)
@@ -87,11 +91,13 @@ take_model (TmWindow *self, Opening *opening, TmModel *model, double ms)
   g_autofree char *message = g_strdup_printf ("%s %s read in %.*f ms", n, model->tensors->len == 1 ? "tensor" : "tensors",
                                                ms < 10 ? 1 : 0, ms);
 
-  tm_document_set_model (self->document, model);
+  if (opening->reload)
+    tm_document_replace_model (self->document, model, opening->assume);
+  else
+    tm_document_set_model (self->document, model);
   tm_status_bar_set_message (self->status_bar, message);
-  if (opening->restore)
-    tm_document_go_to (self->document, opening->restore, NULL);
-  gtk_widget_grab_focus (self->canvas);
+  if (!opening->reload)
+    gtk_widget_grab_focus (self->canvas);
 }
 
 static void
@@ -143,7 +149,7 @@ open_done (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 static void
-start (TmWindow *self, const char *path, gboolean here, gboolean reload)
+start (TmWindow *self, const char *path, gboolean here, gboolean reload, const TmAssume *assume)
 {
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GTask) task = NULL;
@@ -159,12 +165,11 @@ start (TmWindow *self, const char *path, gboolean here, gboolean reload)
   opening->reload = reload;
   if (here)
     self->opening++;
-  if (reload)
-    opening->restore = tm_address_format (tm_document_get_model (self->document),
-                                          tm_document_get_selection (self->document));
+  opening->assume = assume ? tm_assume_copy (assume) : NULL;
 
   task = g_task_new (NULL, cancellable, open_done, opening);
   read->path = g_strdup (path);
+  read->assume = assume ? tm_assume_copy (assume) : NULL;
   g_task_set_task_data (task, read, read_free);
   g_task_set_return_on_cancel (task, TRUE); /* a file system that hangs does not keep the job on the screen */
   g_task_run_in_thread (task, open_run);
@@ -179,7 +184,7 @@ tm_window_is_free (TmWindow *self)
 void
 tm_window_open (TmWindow *self, const char *path)
 {
-  start (self, path, tm_window_is_free (self), FALSE);
+  start (self, path, tm_window_is_free (self), FALSE, NULL);
 }
 
 void
@@ -197,7 +202,16 @@ tm_window_reload (TmWindow *self)
   TmModel *model = tm_document_get_model (self->document);
 
   if (model && self->opening == 0)
-    start (self, model->path, TRUE, TRUE);
+    start (self, model->path, TRUE, TRUE, tm_document_get_assume (self->document));
+}
+
+void
+tm_window_reopen (TmWindow *self, gpointer assume)
+{
+  TmModel *model = tm_document_get_model (self->document);
+
+  if (model && self->opening == 0)
+    start (self, model->path, TRUE, TRUE, assume);
 }
 
 /* Beside the program: in the build folder, or where it is installed. */

@@ -48,6 +48,7 @@ void tm_window_update_actions (TmWindow *window);
 void tm_window_install_drop (TmWindow *window);
 void tm_window_refresh_recent (TmWindow *window);
 void tm_window_reload (TmWindow *window);
+void tm_window_reopen (TmWindow *window, gpointer assume); /* const TmAssume *: readings that a person chose */
 void tm_window_open_sample (TmWindow *window);
 
 G_END_DECLS

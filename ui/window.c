@@ -298,6 +298,7 @@ tm_window_new (TmApplication *application)
   g_signal_connect_swapped (self->document, "selection-changed", G_CALLBACK (on_selection_changed), self);
   g_signal_connect_swapped (self->document, "history-changed", G_CALLBACK (tm_window_update_actions), self);
   g_signal_connect_swapped (self->document, "problem", G_CALLBACK (on_problem), self);
+  g_signal_connect_swapped (self->document, "reopen", G_CALLBACK (tm_window_reopen), self);
   g_signal_connect_swapped (self->appearance, "changed", G_CALLBACK (on_appearance), self);
   g_signal_connect_object (self->panes, "changed", G_CALLBACK (tm_window_update_actions), self, G_CONNECT_SWAPPED);
   on_appearance (self);

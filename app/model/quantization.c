@@ -76,6 +76,19 @@ tm_operand_role_get_name (TmOperandRole role)
   return names[role];
 }
 
+gint64
+tm_model_find_owner (TmModel *model, guint stored)
+{
+  for (guint i = 0; i < model->tensors->len; i++)
+    {
+      const TmTensor *tensor = tm_model_tensor (model, i);
+      for (guint o = 0; o < tensor->n_operands; o++)
+        if (tensor->operand[o].stored == stored)
+          return i;
+    }
+  return -1;
+}
+
 GArray *
 tm_model_group_assumptions (TmModel *model)
 {

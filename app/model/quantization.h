@@ -34,6 +34,9 @@ const char *tm_scheme_count_get_config (TmModel *model, const TmSchemeCount *cou
 /* "values", "scale", "zero_point" … */
 const char *tm_operand_role_get_name (TmOperandRole role);
 
+/* The logical tensor that a stored one is an operand of, −1 if none. */
+gint64 tm_model_find_owner (TmModel *model, guint stored);
+
 /* Assumptions that are alike in all but the tensor, as one: the first of them and how many there are. */
 typedef struct
 {

@@ -58,6 +58,12 @@ tm_assume_copy (const TmAssume *assume)
   return copy;
 }
 
+gboolean
+tm_assume_is_empty (const TmAssume *assume)
+{
+  return assume == NULL || g_hash_table_size (assume->choices) == 0;
+}
+
 static gboolean
 value_fits (const char *allowed, const char *value)
 {

@@ -21,6 +21,7 @@ gboolean tm_assume_set (TmAssume *assume, const char *tensor, const char *key, c
 void tm_assume_unset (TmAssume *assume, const char *tensor, const char *key);
 /* The tensor's own choice, else the model's, else NULL. assume may be NULL. */
 const char *tm_assume_get (const TmAssume *assume, const char *tensor, const char *key);
+gboolean tm_assume_is_empty (const TmAssume *assume);
 TmAssume *tm_assume_copy (const TmAssume *assume);
 /* NULL-terminated "KEY=VALUES" lines for help and messages. */
 const char *const *tm_assume_get_keys (void);
