@@ -19,16 +19,20 @@ def key(name):
 
 def main(source, target):
     facts = json.load(open(source, encoding="utf-8"))
-    roles = {}
+    roles, canonical = {}, {}
     for row in facts["map"]:
         for name in [row["gguf"]] + row["hf"]:
             roles.setdefault(key(name), row["role"])
+    for row in facts["map"]:  # a name that stands twice is the usual one: a feed-forward norm, the last norm
+        for name in [row["gguf"]] + row["hf"]:
+            if key(name) not in canonical or row["gguf"] in ("blk.N.ffn_norm", "output_norm"):
+                canonical[key(name)] = key(row["gguf"])
     words = re.fullmatch(r"\^\((.*)\)\$", facts["list_words"]).group(1)
     words = sorted({w for part in words.split("|") for w in ([part[:-2], part[:-1]] if part.endswith("s?") else [part])})
 
     out = ["/* Made by data/make-names-table.py from data/names.json; not edited by hand. */",
            '#include "recognise/names.h"', "", "const TmNameRow tm_name_rows[] = {"]
-    out += [f"  {{ {quoted(k)}, {quoted(roles[k])} }}," for k in sorted(roles)]
+    out += [f"  {{ {quoted(k)}, {quoted(roles[k])}, {quoted(canonical[k])} }}," for k in sorted(roles)]
     out += ["};", "const guint tm_n_name_rows = G_N_ELEMENTS (tm_name_rows);", "",
             "const TmRolePattern tm_role_patterns[] = {"]
     out += [f"  {{ {quoted(p['ere'])}, {quoted(p['role'])} }}," for p in facts["role_patterns"]]

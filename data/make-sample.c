@@ -2,7 +2,7 @@
  *
  * Six blocks. 0 and 1 keep attn_v and ffn_down in Q6_K and fold; 2 is unlike any other (F16 attention keys, a pruned
  * Q8_0 ffn_up); 3 and 4 are Q4_K throughout and fold; 5 is as 0 and 1 again. So folds, single cards and every kind of
- * boundary are on the screen at once. Only + − × ÷ and square roots make the weights: libm's other functions differ
+ * boundary are on the screen at once. With --float the same weights unrounded, as a checkpoint in safetensors. Only + − × ÷ and square roots make the weights: libm's other functions differ
  * in the last bit between machines. */
 #include "sample-quantize.h"
 
@@ -39,6 +39,7 @@ typedef struct
   size_t rows, columns;
   uint8_t *data;
   size_t bytes;
+  float *values; /* as they were before encoding */
 } Tensor;
 
 static Tensor tensors[MAX_TENSORS];
@@ -174,6 +175,7 @@ fill_tensor (Tensor *tensor)
 
   tensor->bytes = tensor->rows * blocks_per_row * info->bytes;
   tensor->data = allocate (tensor->bytes, 1);
+  tensor->values = allocate (tensor->rows * tensor->columns, sizeof (float));
   fill_gains (row_gain, tensor->rows, tensor->kind == KIND_EMBEDDING ? 12 : 2, &state);
   fill_gains (column_gain, tensor->columns, 4, &state);
   fill_walk (row_walk, tensor->rows, &state);
@@ -186,6 +188,7 @@ fill_tensor (Tensor *tensor)
         fill_norm (row, tensor->columns, &state);
       else
         fill_row (row, tensor, r, row_gain, column_gain, row_walk, column_walk, &state);
+      memcpy (tensor->values + r * tensor->columns, row, tensor->columns * sizeof *row);
       for (size_t b = 0; b < blocks_per_row; b++, out += info->bytes)
         info->encode (row + b * info->elements, out);
     }
@@ -430,12 +433,89 @@ put_model (uint64_t keys)
     }
 }
 
+/* --- Safetensors: the weights before they were encoded, as a checkpoint has them ----------------------------------- */
+
+/* "blk.3.attn_q.weight" → "model.layers.3.self_attn.q_proj.weight" */
+static void
+name_in_checkpoint (const char *name, char *out_name, size_t size)
+{
+  static const char *const names[][2] = {
+    { "attn_norm", "input_layernorm" },     { "attn_q", "self_attn.q_proj" },    { "attn_k", "self_attn.k_proj" },
+    { "attn_v", "self_attn.v_proj" },       { "attn_output", "self_attn.o_proj" }, { "ffn_norm", "post_attention_layernorm" },
+    { "ffn_gate", "mlp.gate_proj" },        { "ffn_up", "mlp.up_proj" },         { "ffn_down", "mlp.down_proj" },
+  };
+  char role[24];
+  int block;
+
+  if (sscanf (name, "blk.%d.%23[^.]", &block, role) == 2)
+    {
+      for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp (names[i][0], role) == 0)
+          snprintf (out_name, size, "model.layers.%d.%s.weight", block, names[i][1]);
+    }
+  else
+    snprintf (out_name, size, "%s", strcmp (name, "token_embd.weight") == 0    ? "model.embed_tokens.weight"
+                                    : strcmp (name, "output_norm.weight") == 0 ? "model.norm.weight"
+                                                                               : "lm_head.weight");
+}
+
+/* Checkpoints have the two halves of a head one after the other, where this architecture's GGUF has them in pairs. */
+static size_t
+row_in_checkpoint (const Tensor *tensor, size_t row)
+{
+  size_t within = row % HEAD;
+
+  if (strstr (tensor->name, "attn_q") == NULL && strstr (tensor->name, "attn_k") == NULL)
+    return row;
+  return row - within + 2 * (within % (HEAD / 2)) + within / (HEAD / 2);
+}
+
+static int
+write_checkpoint (const char *path)
+{
+  char *header = allocate (MAX_TENSORS, 256);
+  size_t length = 0, offset = 0;
+
+  length += (size_t)sprintf (header, "{\"__metadata__\":{\"format\":\"pt\"}");
+  for (size_t i = 0; i < n_tensors; i++)
+    {
+      char name[96], shape[48];
+      size_t bytes = tensors[i].rows * tensors[i].columns * sizeof (float);
+
+      name_in_checkpoint (tensors[i].name, name, sizeof name);
+      if (tensors[i].kind == KIND_NORM)
+        snprintf (shape, sizeof shape, "%zu", tensors[i].columns);
+      else
+        snprintf (shape, sizeof shape, "%zu,%zu", tensors[i].rows, tensors[i].columns);
+      length += (size_t)sprintf (header + length, ",\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", name,
+                                 shape, offset, offset + bytes);
+      offset += bytes;
+    }
+  header[length++] = '}';
+  while (length % 8 != 0)
+    header[length++] = ' ';
+
+  out = fopen (path, "wb");
+  if (out == NULL)
+    return 1;
+  put_uint (length, 8);
+  put_bytes (header, length);
+  for (size_t i = 0; i < n_tensors; i++)
+    for (size_t r = 0; r < tensors[i].rows; r++)
+      for (size_t c = 0; c < tensors[i].columns; c++)
+        put_float (tensors[i].values[row_in_checkpoint (&tensors[i], r) * tensors[i].columns + c]);
+  free (header);
+  return ferror (out) || fclose (out) != 0;
+}
+
 int
 main (int argc, char **argv)
 {
-  if (argc != 2)
+  bool checkpoint = argc == 3 && strcmp (argv[1], "--float") == 0;
+
+  if (argc != 2 && !checkpoint)
     {
-      fputs ("usage: make-sample OUT.gguf\n", stderr);
+      fputs ("usage: make-sample OUT.gguf, or make-sample --float OUT.safetensors\n", stderr);
       return 2;
     }
   add_tensor ("token_embd.weight", SAMPLE_Q8_0, KIND_EMBEDDING, VOCABULARY, HIDDEN);
@@ -444,6 +524,13 @@ main (int argc, char **argv)
   add_tensor ("output_norm.weight", SAMPLE_F32, KIND_NORM, 1, HIDDEN);
   add_tensor ("output.weight", SAMPLE_Q6_K, KIND_MATRIX, VOCABULARY, HIDDEN);
 
+  if (checkpoint)
+    {
+      if (write_checkpoint (argv[2]) == 0)
+        return 0;
+      fprintf (stderr, "make-sample: %s: %s\n", argv[2], strerror (errno));
+      return 1;
+    }
   out = fopen (argv[1], "wb");
   if (out == NULL)
     {
@@ -459,6 +546,9 @@ main (int argc, char **argv)
       return 1;
     }
   for (size_t i = 0; i < n_tensors; i++)
-    free (tensors[i].data);
+    {
+      free (tensors[i].data);
+      free (tensors[i].values);
+    }
   return 0;
 }

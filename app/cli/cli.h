@@ -25,6 +25,7 @@ typedef enum
   CLI_OPTION_QUANTITY = 1 << 5,
   CLI_OPTION_OUTPUT = 1 << 6,
   CLI_OPTION_ASSUME = 1 << 7,
+  CLI_OPTION_REFERENCE = 1 << 8,
 } CliOptionFlags;
 
 typedef struct
@@ -34,6 +35,7 @@ typedef struct
   const char *region; /* text, borrowed from argv */
   TmQuantity quantity;
   const char *output;
+  const char *reference; /* path */
   TmAssume *assume;     /* readings chosen by the person */
   GPtrArray *arguments; /* what is no option, borrowed from argv */
 } CliOptions;
@@ -60,6 +62,7 @@ int cli_info (const CliOptions *options);
 int cli_tensors (const CliOptions *options);
 int cli_scalar (const CliOptions *options);
 int cli_values (const CliOptions *options);
+int cli_diff (const CliOptions *options);
 
 /* --- Output ------------------------------------------------------------------------------------------------------- */
 
@@ -80,6 +83,14 @@ const char *cli_style_dim (void);
 const char *cli_style_dtype (TmDtype dtype);
 const char *cli_style_severity (TmSeverity severity);
 const char *cli_style_end (void);
+
+/* --- Long work ---------------------------------------------------------------------------------------------------- */
+
+/* Before long work: from now on an interrupt cancels, so that nothing is left half written. Owned by the program. */
+GCancellable *cli_start_work (void);
+/* A TmProgressFunc: a line on stderr, where that is a terminal. data: what is done, static text. */
+void cli_progress (double fraction, const char *text, gpointer data);
+void cli_end_progress (void);
 
 /* --- Tensors ------------------------------------------------------------------------------------------------------ */
 

@@ -39,6 +39,16 @@ static const CliCommand commands[] = {
     .min_arguments = 2,
     .max_arguments = 2,
     .run = cli_values },
+  { .name = "diff",
+    .arguments = "CANDIDATE REFERENCE [TENSOR…]",
+    .summary = "What quantization changed: error of each tensor, worst first",
+    .details = "Tensors are aligned by name across formats. What a converter did is undone where that makes the error clearly\n"
+               "smaller: rotary row order, transposes, stacked experts, fused attention, norm + 1.\n"
+               "TENSOR is a name of the candidate; none: all of them.\n",
+    .options = CLI_OPTION_JSON | CLI_OPTION_ASSUME,
+    .min_arguments = 2,
+    .max_arguments = G_MAXUINT,
+    .run = cli_diff },
 };
 
 static const struct
@@ -53,6 +63,7 @@ static const struct
   { CLI_OPTION_REGION, "--region R", "0:4,0:32: half-open, one range an axis; a missing bound is the edge" },
   { CLI_OPTION_QUANTITY, "--quantity Q", "value (default), raw, scale, zero-point or offset" },
   { CLI_OPTION_OUTPUT, "-o F", "write .npy or .csv, by F's ending" },
+  { CLI_OPTION_REFERENCE, "--reference REF", "the model it is compared with" },
   { CLI_OPTION_ASSUME, "--assume KEY=VALUE", "decide a reading that the file leaves open; may be repeated" },
 };
 
@@ -132,7 +143,7 @@ main (int argc, char **argv)
   signal (SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), which ends the program quietly */
 
   if (argc < 2)
-    return cli_usage ("no command: info, tensors, scalar or values");
+    return cli_usage ("no command");
   if (strcmp (argv[1], "--help") == 0 || strcmp (argv[1], "-h") == 0)
     return print_help ();
   if (strcmp (argv[1], "--version") == 0)

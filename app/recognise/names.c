@@ -107,6 +107,12 @@ compare_rows (const void *name, const void *row)
   return strcmp (name, ((const TmNameRow *) row)->name);
 }
 
+const TmNameRow *
+tm_name_row_find (const char *name)
+{
+  return bsearch (name, tm_name_rows, tm_n_name_rows, sizeof *tm_name_rows, compare_rows);
+}
+
 static regex_t *
 compile_patterns (const char *const *first, gsize stride, guint n)
 {
@@ -143,9 +149,8 @@ tm_names_free (TmNames *names)
   g_free (names);
 }
 
-/* Containers around the model ("model.", "language_model.") hide a listed name. */
-static const char *
-skip_container (const char *name)
+const char *
+tm_name_skip_container (const char *name)
 {
   static const char *const containers[] = { "module.",
                                             "_orig_mod.",
@@ -172,9 +177,9 @@ find_role (TmNames *names, const char *key)
 {
   g_autofree char *lower = NULL;
 
-  for (const char *rest = key; rest != NULL; rest = skip_container (rest))
+  for (const char *rest = key; rest != NULL; rest = tm_name_skip_container (rest))
     {
-      const TmNameRow *row = bsearch (rest, tm_name_rows, tm_n_name_rows, sizeof *tm_name_rows, compare_rows);
+      const TmNameRow *row = tm_name_row_find (rest);
 
       if (row != NULL)
         return row->role;

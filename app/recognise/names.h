@@ -5,7 +5,8 @@
 
 G_BEGIN_DECLS
 
-typedef struct { const char *name, *role; } TmNameRow;      /* sorted by name; block and expert numbers are 0 */
+/* Sorted by name; block and expert numbers are 0. key: the GGUF name, the same for all names of one thing. */
+typedef struct { const char *name, *role, *key; } TmNameRow;
 typedef struct { const char *pattern, *role; } TmRolePattern; /* POSIX ERE on the lower-case name, first match wins */
 typedef struct { const char *architecture, *all[3], *none; } TmDetectRow;
 
@@ -22,6 +23,11 @@ extern const guint tm_n_list_words;
 gboolean tm_is_list_word (const char *word, gssize length);
 /* Decimal digits only, at most 18 of them; −1 otherwise. */
 gint64 tm_parse_number (const char *text, gssize length);
+
+/* The row of exactly this name, numbers of blocks and experts 0 already; NULL if none. */
+const TmNameRow *tm_name_row_find (const char *name);
+/* The name within its container ("model.", "language_model."), which may hide a listed name; NULL where there is none. */
+const char *tm_name_skip_container (const char *name);
 
 /* Looks names up. Names that differ in block numbers only are looked up once; after MAX_KINDS different ones, unknown names
  * get no role, so a file cannot make it slow. */

@@ -29,7 +29,7 @@ test_usage (void)
     { "values", "x.gguf", "t", "-o", NULL },
     { "stats", "x.gguf", NULL },
     { "sparsity", "x.gguf", NULL },
-    { "diff", "x.gguf", "y.gguf", NULL },
+    { "diff", "x.gguf", NULL },
     { "backends", "x.gguf", NULL },
     { "graph", "x.gguf", NULL },
     { "report", "x.gguf", NULL },
