@@ -13,6 +13,8 @@
 #include "quant/grouped.h"
 #include "quant/operand.h"
 
+#define VECTORS 512u /* whose codes are read at once */
+
 /* The element's place: which vector, and which lane of it. */
 typedef struct
 {
@@ -30,16 +32,19 @@ find_place (const TmAqlm *aqlm, guint64 flat)
                    .lane = (guint) (row % aqlm->out_group * aqlm->in_group + column % aqlm->in_group) };
 }
 
+/* Codes of n vectors, one after the other; packed is at least as large. */
 static gboolean
-read_codes (const TmAqlm *aqlm, guint64 vector, guint32 *code, GError **error)
+read_codes (const TmAqlm *aqlm, guint64 vector, gsize n, guint16 *code, GError **error)
 {
-  guint8 packed[2 * TM_AQLM_MAX_BOOKS];
   const guint size = tm_dtype_get_info (aqlm->codes->dtype)->block_bytes;
+  const gsize count = n * aqlm->n_books;
+  const guint mask = aqlm->n_entries - 1;
+  guint8 packed[2 * TM_AQLM_MAX_BOOKS * VECTORS];
 
-  if (!tm_stored_read (aqlm->codes, vector * aqlm->n_books * size, aqlm->n_books * size, packed, error))
+  if (!tm_stored_read (aqlm->codes, vector * aqlm->n_books * size, count * size, packed, error))
     return FALSE;
-  for (guint b = 0; b < aqlm->n_books; b++)
-    code[b] = (size == 1 ? packed[b] : (guint32) (packed[2 * b] | packed[2 * b + 1] << 8)) & (aqlm->n_entries - 1);
+  for (gsize i = 0; i < count; i++)
+    code[i] = (guint16) ((size == 1 ? packed[i] : (guint) packed[2 * i] | (guint) packed[2 * i + 1] << 8) & mask);
   return TRUE;
 }
 
@@ -57,9 +62,22 @@ get_books (TmAqlm *aqlm, GError **error)
   return books;
 }
 
+/* A whole vector of the usual eight: lengths that the compiler knows. */
+static void
+sum_eight (const TmAqlm *aqlm, const float *books, const guint16 *code, float scale, float *restrict out)
+{
+  float sum[8] = { 0 };
+
+  for (guint b = 0; b < aqlm->n_books; b++, books += (gsize) aqlm->n_entries * 8)
+    for (guint i = 0; i < 8; i++)
+      sum[i] += books[(gsize) code[b] * 8 + i];
+  for (guint i = 0; i < 8; i++)
+    out[i] = sum[i] * scale;
+}
+
 /* n numbers of the vector from lane on: the sum over the books. */
 static void
-sum_books (const TmAqlm *aqlm, const float *books, const guint32 *code, guint lane, gsize n, float *out)
+sum_books (const TmAqlm *aqlm, const float *books, const guint16 *code, guint lane, gsize n, float *out)
 {
   const guint group = aqlm->out_group * aqlm->in_group;
 
@@ -85,21 +103,36 @@ values (const TmTensor *tensor, guint64 first, gsize count, float *out, GError *
   if (books == NULL)
     return FALSE;
   while (count > 0)
-    {
+    { /* as much of one row as is asked for, some hundred vectors at a time */
+      const guint64 column = first % aqlm->columns;
+      const guint into = (guint) (column % aqlm->in_group);
       Place place = find_place (aqlm, first);
-      gsize n = MIN (count, aqlm->in_group - place.lane % aqlm->in_group);
-      guint32 code[TM_AQLM_MAX_BOOKS];
+      gsize n = (gsize) MIN ((guint64) MIN (count, (gsize) VECTORS * aqlm->in_group - into), aqlm->columns - column);
+      guint lane = place.lane;
+      guint16 code[TM_AQLM_MAX_BOOKS * VECTORS];
 
-      if (!read_codes (aqlm, place.vector, code, error)
+      if (!read_codes (aqlm, place.vector, (into + n - 1) / aqlm->in_group + 1, code, error)
           || (place.out_group != held && !tm_operand_read_f32 (aqlm->scales, place.out_group, 1, &scale, error)))
         return FALSE;
       held = place.out_group;
-      sum_books (aqlm, books, code, place.lane, n, out);
-      for (gsize i = 0; i < n; i++)
-        out[i] *= scale;
-      out += n;
-      first += n;
       count -= n;
+      first += n;
+      for (const guint16 *at = code; n > 0; at += aqlm->n_books)
+        {
+          gsize k = MIN (n, aqlm->in_group - lane % aqlm->in_group);
+
+          if (k == 8 && aqlm->out_group * aqlm->in_group == 8)
+            sum_eight (aqlm, books, at, scale, out);
+          else
+            {
+              sum_books (aqlm, books, at, lane, k, out);
+              for (gsize i = 0; i < k; i++)
+                out[i] *= scale;
+            }
+          lane -= lane % aqlm->in_group; /* the next vector's same row of lanes */
+          out += k;
+          n -= k;
+        }
     }
   return TRUE;
 }
@@ -145,11 +178,11 @@ explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error)
   const guint group = aqlm->out_group * aqlm->in_group;
   const float *books = get_books (aqlm, error);
   Place place = find_place (aqlm, flat);
-  guint32 code[TM_AQLM_MAX_BOOKS];
+  guint16 code[TM_AQLM_MAX_BOOKS];
   float scale, sum = 0;
   double exact = 0;
 
-  if (books == NULL || !read_codes (aqlm, place.vector, code, error)
+  if (books == NULL || !read_codes (aqlm, place.vector, 1, code, error)
       || !tm_operand_read_f32 (aqlm->scales, place.out_group, 1, &scale, error))
     return FALSE;
   for (guint b = 0; b < aqlm->n_books; b++)

@@ -119,7 +119,7 @@ gboolean
 tm_grouped_read_scales (const TmGrouped *grouped, guint64 entry, guint64 pitch, gsize n, float *out, GError **error)
 {
   float global = 1;
-  guint64 each, held = G_MAXUINT64;
+  guint64 each;
 
   if (grouped->nested)
     return read_nested (grouped, entry, n, out, error);
@@ -127,15 +127,21 @@ tm_grouped_read_scales (const TmGrouped *grouped, guint64 entry, guint64 pitch, 
     return FALSE;
   if (grouped->global_kind == TM_GLOBAL_NONE)
     return TRUE;
+  /* One number for all, or one a slice: runs of entries that share it. */
   each = grouped->global->n_elements > 1 ? grouped->grid_rows * grouped->grid_columns : G_MAXUINT64;
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0, k; i < n; i += k)
     {
       guint64 slice = (entry + i * pitch) / each;
 
-      if (slice != held && !tm_operand_read_f32 (grouped->global, slice, 1, &global, error))
+      k = (gsize) MIN ((guint64) (n - i), (each - (entry + i * pitch) % each - 1) / pitch + 1);
+      if (!tm_operand_read_f32 (grouped->global, slice, 1, &global, error))
         return FALSE;
-      held = slice;
-      out[i] = grouped->global_kind == TM_GLOBAL_FACTOR ? out[i] * global : out[i] / global;
+      if (grouped->global_kind == TM_GLOBAL_FACTOR)
+        for (gsize e = i; e < i + k; e++)
+          out[e] *= global;
+      else
+        for (gsize e = i; e < i + k; e++)
+          out[e] /= global;
     }
   return TRUE;
 }

@@ -52,6 +52,16 @@ covers (const Fit *fit, guint64 rows, guint64 columns)
          && fit->grid_columns >= blocks_in (columns, fit->block_columns);
 }
 
+/* A grid rounded up to a whole number of some power of two, as kernels like it. */
+static gboolean
+is_padded (guint64 grid, guint64 blocks)
+{
+  for (guint64 unit = 1; unit <= 128; unit *= 2)
+    if (grid == (blocks - 1) / unit * unit + unit)
+      return TRUE;
+  return FALSE;
+}
+
 /* A grid of scales over a matrix. NULL, or why it does not fit. (transfer full) */
 static char *
 fit_blocks (TmFolding *folding, const char *name, const TmStored *scale, guint64 rows, guint64 columns, Fit *fit)
@@ -105,7 +115,7 @@ fit_blocks (TmFolding *folding, const char *name, const TmStored *scale, guint64
   if (fit->block_rows && fit->block_columns)
     return NULL;
   fit->block_rows = fit->block_columns = 128;
-  return covers (fit, rows, columns) && r <= 2 * blocks_in (rows, 128) + 8 && c <= 2 * blocks_in (columns, 128) + 8
+  return is_padded (r, blocks_in (rows, 128)) && is_padded (c, blocks_in (columns, 128))
              ? NULL
              : g_strdup_printf ("%" G_GUINT64_FORMAT " × %" G_GUINT64_FORMAT
                                 " scales fit no block size of %" G_GUINT64_FORMAT " × %" G_GUINT64_FORMAT " elements",
