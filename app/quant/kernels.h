@@ -12,8 +12,22 @@ typedef struct
   void (*level) (const guint8 *packed, gsize n_blocks, gint32 *out);
 } TmBlockKernels;
 
+/* Integer codes of a byte each (kernel-integer.h). */
 typedef struct
 {
+  void (*scale) (const guint8 *codes, gsize n, guint8 flip, float scale, float zero, float *out);
+  void (*scale_offset) (const guint8 *codes, gsize n, float scale, float offset, float *out);
+  void (*scale_by_index) (const guint8 *codes, gsize n, guint8 flip, const guint32 *group, const float *scales,
+                          const float *zeros, float *out);
+  void (*spread_columns) (const guint8 *band, gsize n_lines, guint bits, gsize n_words, guint8 *out, gsize pitch);
+  void (*turn_nibbles) (const guint8 *band, gsize n_lines, gsize n_words, const guint8 *nibble, gsize first, gsize n,
+                        guint8 *out, gsize pitch);
+  void (*split_nibbles) (const guint8 *packed, gsize n, guint8 *out);
+} TmIntegerKernels;
+
+typedef struct
+{
+  TmIntegerKernels integer;
   TmBlockKernels block[TM_N_DTYPES];
   TmRowKernel row[TM_N_DTYPES]; /* float8 go through tables instead */
 } TmKernels;

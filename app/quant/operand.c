@@ -5,6 +5,7 @@
 #include "io/error.h"
 #include "quant/codecs.h"
 #include "quant/half.h"
+#include "quant/kernels.h"
 #include "quant/quant-private.h"
 
 #define CHUNK 4096u /* bytes on the stack */
@@ -225,11 +226,7 @@ tm_fields_unpack (const guint8 *packed, gsize readable, guint64 first_bit, guint
       if (first_bit & 4 && count > 0 && first_bit / 8 < readable)
         out[i++] = *p++ >> 4;
       pairs = MIN ((count - i) / 2, readable - MIN (readable, (gsize)(p - packed)));
-      for (gsize k = 0; k < pairs; k++)
-        {
-          out[i + 2 * k] = p[k] & 15;
-          out[i + 2 * k + 1] = p[k] >> 4;
-        }
+      tm_kernels_get ()->integer.split_nibbles (p, pairs, out + i);
       i += 2 * pairs;
     }
   for (; i < count; i++)
@@ -286,7 +283,7 @@ tm_operand_read_band (const TmStored *stored, guint64 first, guint64 pitch, gsiz
   return TRUE;
 }
 
-#define SLOTS 3
+#define SLOTS 4
 
 typedef struct
 {

@@ -44,7 +44,7 @@ gboolean tm_operand_read_band (const TmStored *stored, guint64 first, guint64 pi
 
 /* Scratch of a thread, so that runs over a transposed packing unpack a stripe of rows once and not once a run. Kept until
  * the thread's next few stripes; at most TM_STRIPE_BYTES a slot. */
-#define TM_STRIPE_BYTES 8388608u
+#define TM_STRIPE_BYTES 4194304u
 
 typedef struct
 {

@@ -1,0 +1,299 @@
+#include "quant/integer-layout.h"
+
+#include <string.h>
+
+#include "quant/half.h"
+#include "quant/kernels.h"
+#include "quant/quant-private.h"
+
+static const guint8 awq_nibble[8] = { 0, 4, 1, 5, 2, 6, 3, 7 };
+
+static guint
+codes_a_word (const TmCodeLayout *layout)
+{
+  return 32 / layout->bits;
+}
+
+/* Widths of the planes, low bits first; 0 ends them. */
+static const guint8 *
+planes_of (guint bits)
+{
+  static const guint8 planes[9][4] = { { 0 },    { 1 },    { 2 },    { 2, 1 }, { 4 },
+                                       { 4, 1 }, { 4, 2 }, { 4, 2, 1 }, { 8 } };
+
+  return planes[MIN (bits, 8)];
+}
+
+guint64
+tm_layout_get_stream_bits (const TmCodeLayout *layout, guint64 n)
+{
+  switch (layout->order)
+    {
+    case TM_ORDER_PADDED:
+      return (n / codes_a_word (layout) + (n % codes_a_word (layout) != 0)) * 32;
+    case TM_ORDER_PLANES:
+      return (n / 32 + (n % 32 != 0)) * 32 * layout->bits;
+    case TM_ORDER_AWQ:
+      return (n / 8 + (n % 8 != 0)) * 32;
+    case TM_ORDER_STREAM:
+    default:
+      return n * layout->bits;
+    }
+}
+
+/* A run of bits of a line's stream, as runs of the stored tensor's bits. */
+static guint
+place (const TmCodeLayout *layout, guint64 base, guint64 line, guint64 bit, guint bits, TmCodePiece *pieces, guint n)
+{
+  if (!layout->down)
+    {
+      pieces[n++] = (TmCodePiece){ base + line * layout->pitch * 8 + bit, bits };
+      return n;
+    }
+  while (bits > 0 && n < TM_MAX_CODE_PIECES)
+    {
+      guint low = MIN (bits, 32 - (guint)(bit & 31));
+
+      pieces[n++] = (TmCodePiece){ base + ((bit >> 5) * layout->pitch + line) * 32 + (bit & 31), low };
+      bit += low;
+      bits -= low;
+    }
+  return n;
+}
+
+guint
+tm_layout_locate (const TmCodeLayout *layout, guint64 slice, guint64 line, guint64 a,
+                  TmCodePiece pieces[TM_MAX_CODE_PIECES])
+{
+  const guint64 base = slice * layout->slice * 8;
+  const guint8 *plane;
+  guint64 at;
+  guint n = 0;
+
+  switch (layout->order)
+    {
+    case TM_ORDER_PADDED:
+      return place (layout, base, line, a / codes_a_word (layout) * 32 + a % codes_a_word (layout) * layout->bits,
+                    layout->bits, pieces, 0);
+    case TM_ORDER_AWQ:
+      return place (layout, base, line, a / 8 * 32 + 4 * awq_nibble[a % 8], 4, pieces, 0);
+    case TM_ORDER_PLANES:
+      at = a / 32 * 32 * layout->bits;
+      for (plane = planes_of (layout->bits); plane < planes_of (layout->bits) + 4 && *plane; plane++)
+        {
+          n = place (layout, base, line, at + a % 32 * *plane, *plane, pieces, n);
+          at += 32 * (guint64)*plane;
+        }
+      return n;
+    case TM_ORDER_STREAM:
+    default:
+      return place (layout, base, line, a * layout->bits, layout->bits, pieces, 0);
+    }
+}
+
+static guint8
+bits_at (const guint8 *stream, gsize readable, guint64 bit, guint bits)
+{
+  guint8 code;
+
+  tm_fields_unpack (stream, readable, bit, bits, 1, &code);
+  return code;
+}
+
+void
+tm_layout_unpack (const TmCodeLayout *layout, const guint8 *stream, gsize readable, guint64 first, gsize n, guint8 *out)
+{
+  const guint8 *plane;
+  const guint each = codes_a_word (layout);
+
+  switch (layout->order)
+    {
+    case TM_ORDER_PADDED:
+      for (gsize i = 0; i < n; i++)
+        out[i] = bits_at (stream, readable, (first + i) / each * 32 + (first + i) % each * layout->bits, layout->bits);
+      return;
+    case TM_ORDER_AWQ:
+      for (gsize i = 0; i < n; i++)
+        out[i] = bits_at (stream, readable, (first + i) / 8 * 32 + 4 * awq_nibble[(first + i) % 8], 4);
+      return;
+    case TM_ORDER_PLANES:
+      for (gsize i = 0; i < n; i++)
+        {
+          guint64 a = first + i, at = a / 32 * 32 * layout->bits;
+          guint shift = 0;
+
+          out[i] = 0;
+          for (plane = planes_of (layout->bits); plane < planes_of (layout->bits) + 4 && *plane; plane++)
+            {
+              out[i] |= (guint8)(bits_at (stream, readable, at + a % 32 * *plane, *plane) << shift);
+              shift += *plane;
+              at += 32 * (guint64)*plane;
+            }
+        }
+      return;
+    case TM_ORDER_STREAM:
+    default:
+      tm_fields_unpack (stream, readable, first * layout->bits, layout->bits, n, out);
+      return;
+    }
+}
+
+/* Codes that begin and end at a word: what can be read alone. */
+static guint
+codes_a_unit (const TmCodeLayout *layout)
+{
+  switch (layout->order)
+    {
+    case TM_ORDER_PADDED:
+      return codes_a_word (layout);
+    case TM_ORDER_AWQ:
+      return 8;
+    case TM_ORDER_STREAM:
+    case TM_ORDER_PLANES:
+    default:
+      return 32;
+    }
+}
+
+/* Lines that are rows: each a run of bytes. */
+static gboolean
+read_rows (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines, guint64 first,
+           gsize n, guint8 *out, GError **error)
+{
+  const guint unit = codes_a_unit (layout);
+  const guint64 begin = first / unit * unit, from = tm_layout_get_stream_bits (layout, begin) / 8;
+  const guint64 to = MIN ((tm_layout_get_stream_bits (layout, first + n) + 7) / 8, layout->pitch);
+  const gsize size = (gsize)(to - from);
+  const gsize at_once = CLAMP (TM_READ_BYTES / MAX (size, 1), 1, n_lines);
+  g_autofree guint8 *packed = g_try_malloc (at_once * size);
+
+  if (packed == NULL)
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, "out of memory");
+      return FALSE;
+    }
+  for (gsize l = 0; l < n_lines; l += at_once)
+    {
+      gsize n_here = MIN (at_once, n_lines - l);
+
+      if (!tm_operand_read_band (stored, slice * layout->slice + (line + l) * layout->pitch + from, layout->pitch, n_here,
+                                 size, packed, error))
+        return FALSE;
+      for (gsize i = 0; i < n_here; i++)
+        tm_layout_unpack (layout, packed + i * size, size, first - begin, n, out + (l + i) * n);
+    }
+  return TRUE;
+}
+
+/* Lines that are columns of words: a band of words is read, and unpacked a unit of codes at a time. */
+static gboolean
+read_columns (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines,
+              guint64 first, gsize n, guint8 *out, GError **error)
+{
+  const TmIntegerKernels *kernels = &tm_kernels_get ()->integer;
+  const guint unit = codes_a_unit (layout), words = (guint)(tm_layout_get_stream_bits (layout, unit) / 32);
+  const guint64 end = first + n;
+  const gsize most = MAX (TM_READ_BYTES / (n_lines * 4 * words), 1) * unit; /* codes a line of one band */
+  g_autofree guint8 *band = g_try_malloc ((most / unit) * words * n_lines * 4);
+
+  if (band == NULL)
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, "out of memory");
+      return FALSE;
+    }
+  for (guint64 a = first / unit * unit; a < end; a += most)
+    {
+      const guint64 stop = MIN (a + most, end);
+      const guint64 row = tm_layout_get_stream_bits (layout, a) / 32;
+      const gsize n_rows = (gsize)((tm_layout_get_stream_bits (layout, stop) + 31) / 32 - row);
+
+      if (!tm_operand_read_band (stored, slice * layout->slice + (row * layout->pitch + line) * 4, layout->pitch * 4,
+                                 n_rows, n_lines * 4, band, error))
+        return FALSE;
+      for (guint64 u = a; u < stop; u += unit)
+        {
+          const guint64 from = MAX (u, first), to = MIN (u + unit, stop);
+          const gsize w = (gsize)(u - a) / unit * words, n_words = MIN (words, n_rows - w);
+
+          if (from == u && to == u + unit && layout->order == TM_ORDER_STREAM
+              && (layout->bits == 4 || layout->bits == 8 || layout->bits == 2))
+            {
+              kernels->spread_columns (band + w * n_lines * 4, n_lines, layout->bits, n_words, out + (u - first), n);
+              continue;
+            }
+          for (gsize l = 0; l < n_lines; l++)
+            {
+              guint8 stream[32] = { 0 };
+
+              for (gsize k = 0; k < n_words; k++)
+                memcpy (stream + 4 * k, band + ((w + k) * n_lines + l) * 4, 4);
+              tm_layout_unpack (layout, stream, sizeof stream, from - u, (gsize)(to - from), out + l * n + (from - first));
+            }
+        }
+    }
+  return TRUE;
+}
+
+gboolean
+tm_layout_read (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines,
+                guint64 first, gsize n, guint8 *out, GError **error)
+{
+  if (n_lines == 0 || n == 0)
+    return TRUE;
+  return (layout->down ? read_columns : read_rows) (layout, stored, slice, line, n_lines, first, n, out, error);
+}
+
+gboolean
+tm_layout_read_across (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines,
+                       guint64 first, gsize n, guint8 *out, GError **error)
+{
+  const TmIntegerKernels *kernels = &tm_kernels_get ()->integer;
+  guint64 from = first / 8, to = (first + n + 7) / 8;
+  const gsize n_words = (gsize)(to - from), block = CLAMP (TM_READ_BYTES / (4 * n_words), 8, 1024) / 8 * 8;
+  g_autofree guint8 *band = NULL;
+  g_autofree guint8 *codes = NULL;
+
+  if (n_lines == 0 || n == 0)
+    return TRUE;
+  if (layout->bits != 4 || layout->down || (layout->order != TM_ORDER_AWQ && layout->order != TM_ORDER_STREAM)
+      || layout->pitch % 4 != 0)
+    {
+      codes = g_try_malloc (n_lines * n);
+      if (codes == NULL || !tm_layout_read (layout, stored, slice, line, n_lines, first, n, codes, error))
+        return FALSE;
+      for (gsize l = 0; l < n_lines; l++)
+        for (gsize i = 0; i < n; i++)
+          out[i * n_lines + l] = codes[l * n + i];
+      return TRUE;
+    }
+  /* Eight words of eight lines are an 8 × 8 square of codes. */
+  band = g_malloc (block * n_words * 4);
+  for (gsize l = 0; l < n_lines; l += block)
+    {
+      const gsize n_here = MIN (block, n_lines - l);
+
+      if (!tm_operand_read_band (stored, slice * layout->slice + (line + l) * layout->pitch + from * 4, layout->pitch,
+                                 n_here, n_words * 4, band, error))
+        return FALSE;
+      kernels->turn_nibbles (band, n_here, n_words, layout->order == TM_ORDER_AWQ ? awq_nibble : NULL,
+                             (gsize)(first - from * 8), n, out + l, n_lines);
+    }
+  return TRUE;
+}
+
+const char *
+tm_layout_get_order_text (const TmCodeLayout *layout)
+{
+  switch (layout->order)
+    {
+    case TM_ORDER_AWQ:
+      return "nibbles hold codes 0 2 4 6 1 3 5 7";
+    case TM_ORDER_PADDED:
+      return 32 % layout->bits ? "fields from the low end; the top bits of each word are unused" : NULL;
+    case TM_ORDER_PLANES:
+      return "32 codes in bit planes, one after another";
+    case TM_ORDER_STREAM:
+    default:
+      return layout->down ? "one dense stream down each column of words" : "one dense stream along each row";
+    }
+}

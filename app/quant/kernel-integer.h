@@ -1,0 +1,141 @@
+/* Codes of a byte each, times scale and minus zero point; nibbles of words spread out to bytes. Part of kernel.h. */
+
+/* n codes of one group. bias: what two's complement needs (codes ^ flip − bias); both 0 for unsigned codes. */
+static void
+scale_codes (const guint8 *restrict codes, gsize n, guint8 flip, float scale, float zero, float *restrict out)
+{
+  const gint bias = flip;
+
+  for (gsize i = 0; i < n; i++)
+    out[i] = scale * ((float)((gint)(codes[i] ^ flip) - bias) - zero);
+}
+
+static void
+scale_codes_offset (const guint8 *restrict codes, gsize n, float scale, float offset, float *restrict out)
+{
+  for (gsize i = 0; i < n; i++)
+    out[i] = scale * (float)codes[i] + offset;
+}
+
+/* A row whose column i is of group[i]. */
+static void
+scale_codes_by_index (const guint8 *restrict codes, gsize n, guint8 flip, const guint32 *restrict group,
+                      const float *restrict scales, const float *restrict zeros, float *restrict out)
+{
+  const gint bias = flip;
+
+  for (gsize i = 0; i < n; i++)
+    out[i] = scales[group[i]] * ((float)((gint)(codes[i] ^ flip) - bias) - zeros[group[i]]);
+}
+
+/* Eight nibbles of a word as eight bytes, the lowest first. */
+static inline guint64
+spread_nibbles (guint32 word)
+{
+  guint64 x = word;
+
+  x = (x | x << 16) & 0x0000FFFF0000FFFFu;
+  x = (x | x << 8) & 0x00FF00FF00FF00FFu;
+  return (x | x << 4) & 0x0F0F0F0F0F0F0F0Fu;
+}
+
+static inline void
+store_u64 (guint8 *p, guint64 x)
+{
+  x = GUINT64_TO_LE (x);
+  memcpy (p, &x, sizeof x);
+}
+
+/* n_words rows of n_lines words: each line's codes go to its own row of out, pitch bytes apart. */
+static void
+spread_columns (const guint8 *restrict band, gsize n_lines, guint bits, gsize n_words, guint8 *restrict out, gsize pitch)
+{
+  for (gsize l = 0; l < n_lines; l++)
+    for (gsize w = 0; w < n_words; w++)
+      {
+        guint32 word = tm_load_u32 (band + (w * n_lines + l) * 4);
+        guint8 *to = out + l * pitch + w * (32 / bits);
+
+        if (bits == 4)
+          store_u64 (to, spread_nibbles (word));
+        else if (bits == 8)
+          memcpy (to, band + (w * n_lines + l) * 4, 4);
+        else
+          {
+            guint64 x = spread_nibbles (word), y = x >> 2 & 0x0303030303030303u;
+
+            x &= 0x0303030303030303u;
+            for (guint k = 0; k < 8; k++)
+              {
+                to[2 * k] = (guint8)(x >> (8 * k));
+                to[2 * k + 1] = (guint8)(y >> (8 * k));
+              }
+          }
+      }
+}
+
+/* One step of turning an 8 × 8 square of bytes: squares of shift bits change places. */
+#define SWAP_SQUARES(a, b, shift, mask)                                                                                \
+  do                                                                                                                   \
+    {                                                                                                                  \
+      guint64 t = ((a) >> (shift) ^ (b)) & (mask);                                                                     \
+      (b) ^= t;                                                                                                        \
+      (a) ^= t << (shift);                                                                                             \
+    }                                                                                                                  \
+  while (0)
+
+static inline void
+turn_square (guint64 x[8])
+{
+  for (guint i = 0; i < 4; i++)
+    SWAP_SQUARES (x[i], x[i + 4], 32, 0x00000000FFFFFFFFu);
+  for (guint i = 0; i < 8; i += 4)
+    {
+      SWAP_SQUARES (x[i], x[i + 2], 16, 0x0000FFFF0000FFFFu);
+      SWAP_SQUARES (x[i + 1], x[i + 3], 16, 0x0000FFFF0000FFFFu);
+    }
+  for (guint i = 0; i < 8; i += 2)
+    SWAP_SQUARES (x[i], x[i + 1], 8, 0x00FF00FF00FF00FFu);
+}
+
+/* n_lines rows of n_words words of nibbles; code a of line l goes to out[(a − first) × pitch + l], for n codes from
+ * first on. nibble: where code k of a word is, NULL for nibble k. */
+static void
+turn_nibbles (const guint8 *restrict band, gsize n_lines, gsize n_words, const guint8 *nibble, gsize first, gsize n,
+              guint8 *restrict out, gsize pitch)
+{
+  for (gsize w = 0; w < n_words; w++)
+    for (gsize l = 0; l < n_lines; l += 8)
+      {
+        const gsize rows = MIN (n_lines - l, 8);
+        guint64 x[8] = { 0 };
+
+        for (gsize k = 0; k < rows; k++)
+          x[k] = spread_nibbles (tm_load_u32 (band + ((l + k) * n_words + w) * 4));
+        turn_square (x);
+        for (gsize k = 0; k < 8; k++)
+          {
+            const gsize a = w * 8 + k;
+            const guint64 codes = x[nibble ? nibble[k] : k];
+
+            if (a < first || a - first >= n)
+              continue;
+            if (rows == 8)
+              store_u64 (out + (a - first) * pitch + l, codes);
+            else
+              for (gsize j = 0; j < rows; j++)
+                out[(a - first) * pitch + l + j] = (guint8)(codes >> (8 * j));
+          }
+      }
+}
+
+/* n bytes, each two codes: low nibble first. */
+static void
+split_nibbles (const guint8 *restrict packed, gsize n, guint8 *restrict out)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      out[2 * i] = packed[i] & 15;
+      out[2 * i + 1] = packed[i] >> 4;
+    }
+}
