@@ -34,7 +34,7 @@ claim (TmFolding *folding, const TmBundle *bundle)
         all = tm_bundle_get (folding, bundle, schemes[i].wanted[w]) != NULL;
       if (!all)
         continue;
-      tm_model_add_problem (tm_folding_get_model (folding), TM_SEVERITY_NOTE, "listed-only", first->source, first->offset,
+      tm_model_add_problem (tm_folding_get_model (folding), TM_SEVERITY_NOTE, "values-not-defined", first->source, first->offset,
                             first->name,
                             "%s is %s: %s. Its pieces are shown as they are stored; which code belongs to which weight is "
                             "not told",
