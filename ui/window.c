@@ -33,10 +33,11 @@ on_model_changed (TmWindow *self)
   g_autofree char *title = tm_text_escape (model ? model->title : "Tensormorph", -1);
   g_autofree char *description = model ? tm_model_describe (model) : NULL;
   g_autofree char *subtitle = description ? tm_text_escape (description, -1) : NULL;
+  g_autofree char *path = model ? tm_text_escape (model->path, -1) : NULL;
 
   gtk_window_set_title (GTK_WINDOW (self), title);
   gtk_label_set_text (GTK_LABEL (self->title), title);
-  gtk_widget_set_tooltip_text (self->title, model ? model->path && g_utf8_validate (model->path, -1, NULL) ? model->path : title : NULL);
+  gtk_widget_set_tooltip_text (self->title, path);
   gtk_label_set_text (GTK_LABEL (self->subtitle), subtitle ? subtitle : "");
   gtk_widget_set_tooltip_text (self->subtitle, subtitle);
   gtk_widget_set_visible (self->subtitle, subtitle != NULL);
