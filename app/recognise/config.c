@@ -182,6 +182,8 @@ static const struct { const char *file, *prefix; } places[] = {
 const char *
 tm_config_get_quantization (const TmConfig *config, const char *member)
 {
+  if (config->paths->len == 0)
+    return NULL;
   for (guint i = 0; i < G_N_ELEMENTS (places); i++)
     {
       g_autofree char *key = g_strconcat (places[i].prefix, member, NULL);

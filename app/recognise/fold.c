@@ -19,21 +19,25 @@ struct _TmFolding
 /* --- Bundles -------------------------------------------------------------------------------------------------------- */
 
 static GHashTable *
-collect_suffixes (void)
+collect_suffixes (gsize *longest)
 {
   GHashTable *set = g_hash_table_new (g_str_hash, g_str_equal);
   for (guint c = 0; tm_conventions[c] != NULL; c++)
     for (guint s = 0; tm_conventions[c]->suffixes[s] != NULL; s++)
-      g_hash_table_add (set, (gpointer) tm_conventions[c]->suffixes[s]);
+      {
+        g_hash_table_add (set, (gpointer) tm_conventions[c]->suffixes[s]);
+        *longest = MAX (*longest, strlen (tm_conventions[c]->suffixes[s]));
+      }
   return set;
 }
 
 /* The longest known suffix of a name: from the left, at every separator that can begin one. A name that is a suffix
  * without its dot ("weight") has the empty prefix. */
 static const char *
-find_suffix (GHashTable *suffixes, const char *name, gsize *prefix_length)
+find_suffix (GHashTable *suffixes, gsize longest, const char *name, gsize *prefix_length)
 {
-  for (const char *at = name; *at != '\0'; at++)
+  const gsize length = strlen (name);
+  for (const char *at = length > longest ? name + (length - longest) : name; *at != '\0'; at++)
     {
       gpointer known = NULL;
       if ((*at == '.' || *at == '_') && at > name && g_hash_table_lookup_extended (suffixes, at, &known, NULL))
@@ -64,7 +68,8 @@ bundle_free (TmBundle *bundle)
 static GPtrArray *
 collect_bundles (TmModel *model)
 {
-  g_autoptr (GHashTable) suffixes = collect_suffixes ();
+  gsize longest = 0;
+  g_autoptr (GHashTable) suffixes = collect_suffixes (&longest);
   g_autoptr (GHashTable) by_prefix = g_hash_table_new (g_str_hash, g_str_equal);
   GPtrArray *bundles = g_ptr_array_new_with_free_func ((GDestroyNotify) bundle_free);
 
@@ -72,7 +77,7 @@ collect_bundles (TmModel *model)
     {
       const TmStored *stored = tm_model_stored (model, i);
       gsize length = 0;
-      const char *suffix = find_suffix (suffixes, stored->name, &length);
+      const char *suffix = find_suffix (suffixes, longest, stored->name, &length);
       if (suffix == NULL)
         continue;
       g_autofree char *prefix = g_strndup (stored->name, length);

@@ -7,9 +7,20 @@
 
 extern const TmConvention tm_convention_fp8;
 
-static const char *const suffixes[]
-    = { ".weight",      ".weight_scale_inv", ".weight_scale", ".scale",   "_scale_inv",          "_weight_scale",
-        ".input_scale", ".output_scale",     ".k_scale",      ".v_scale", ".input_global_scale", NULL };
+static const char *const suffixes[] = { ".weight",
+                                        ".weight_scale_inv",
+                                        ".weight_scale",
+                                        ".scale",
+                                        "_scale_inv",
+                                        "_weight_scale",
+                                        "._weight_qdata",
+                                        "._weight_scale",
+                                        ".input_scale",
+                                        ".output_scale",
+                                        ".k_scale",
+                                        ".v_scale",
+                                        ".input_global_scale",
+                                        NULL };
 
 /* Block shape and grid; assumed: nothing in the file says that it is these. */
 typedef struct
@@ -165,6 +176,8 @@ scheme_of (const TmConfig *config, const char *scale_suffix)
 {
   const char *method = tm_config_get_quantization (config, "quant_method");
 
+  if (strcmp (scale_suffix, "._weight_scale") == 0)
+    return "torchao";
   /* The same tensors, written by another tool that says who it is. */
   if (method != NULL && strcmp (scale_suffix, ".weight_scale") == 0)
     {
@@ -213,7 +226,8 @@ set_grid (TmTensor *tensor, TmGrouped *grouped, const Fit *fit)
 static TmClaim
 claim (TmFolding *folding, const TmBundle *bundle)
 {
-  static const char *const names[] = { ".weight_scale_inv", ".weight_scale", ".scale", "_scale_inv", "_weight_scale" };
+  static const char *const names[]
+      = { ".weight_scale_inv", ".weight_scale", ".scale", "._weight_scale", "_scale_inv", "_weight_scale" };
   const TmStored *weight = tm_bundle_get (folding, bundle, ".weight"), *scale = NULL;
   const char *suffix = NULL;
   g_autofree char *name = NULL, *why = NULL;
@@ -228,11 +242,15 @@ claim (TmFolding *folding, const TmBundle *bundle)
     }
   if (scale == NULL)
     return TM_CLAIM_NO;
-  if (suffix[0] == '_') /* an expert stack without ".weight" */
+  if (strcmp (suffix, "._weight_scale") == 0) /* torchao's Float8Tensor, flattened */
+    weight = tm_bundle_get (folding, bundle, "._weight_qdata");
+  else if (suffix[0] == '_') /* an expert stack without ".weight" */
     weight = tm_folding_find_stored (folding, bundle->prefix);
   if (weight == NULL || tm_book_float8 (weight->dtype) == NULL)
     return TM_CLAIM_NO;
-  name = g_strdup (weight->name);
+  name = strcmp (suffix, "._weight_scale") == 0
+             ? g_strconcat (bundle->prefix, bundle->prefix[0] ? ".weight" : "weight", NULL)
+             : g_strdup (weight->name);
   why = fit_scale (folding, name, weight, scale, &fit);
   if (why != NULL)
     {

@@ -556,6 +556,28 @@ test_quanto_last_axis (void)
   check_agrees (tensor, 40);
 }
 
+/* torchao's Float8Tensor, and an expert stack whose name has no ".weight". */
+static void
+test_other_names (void)
+{
+  const guint8 ones[8] = { 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38 };
+  const float rows[2] = { 2, 3 };
+  g_autoptr (TmModel) model = NULL;
+  Build build;
+
+  build_init (&build);
+  build_add (&build, "a._weight_qdata", "F8_E4M3", "2,4", ones, 8);
+  build_add (&build, "a._weight_scale", "F32", "2,1", rows, 8);
+  build_add (&build, "l.experts.gate_up_proj", "F8_E4M3", "2,2,2", ones, 8);
+  build_add (&build, "l.experts.gate_up_proj_scale_inv", "F32", "2,1,1", rows, 8);
+  model = open_build (&build, NULL);
+  g_assert_cmpuint (model->tensors->len, ==, 2);
+  g_assert_cmpstr (need_tensor (model, "a.weight")->scheme, ==, "torchao");
+  g_assert_cmpfloat (value_at (need_tensor (model, "a.weight"), 1, 0), ==, 3);
+  g_assert_cmpfloat (value_at (need_tensor (model, "l.experts.gate_up_proj"), 3, 1), ==, 3);
+  g_assert_cmpfloat (value_at (need_tensor (model, "l.experts.gate_up_proj"), 1, 1), ==, 2);
+}
+
 /* HQQ whose groups end inside rows, and seven bits kept in bytes. */
 static void
 test_hqq_across_rows (void)
@@ -608,6 +630,7 @@ main (int argc, char **argv)
   g_test_add_func ("/traps/B119", test_b119);
   g_test_add_func ("/traps/B120", test_b120);
   g_test_add_func ("/quanto/last-axis", test_quanto_last_axis);
+  g_test_add_func ("/float8/other-names", test_other_names);
   g_test_add_func ("/hqq/across-rows", test_hqq_across_rows);
   return g_test_run ();
 }
