@@ -215,6 +215,47 @@ explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error)
   return TRUE;
 }
 
+static gboolean
+describe_block (const TmTensor *tensor, guint64 flat, TmPacking *packing, GError **error)
+{
+  TmAqlm *aqlm = tensor->codec_data;
+  const float *books = get_books (aqlm, error);
+  const guint group = aqlm->out_group * aqlm->in_group, bits = tm_dtype_get_info (aqlm->codes->dtype)->bits;
+  const guint book_bits = tm_dtype_get_info (aqlm->codebooks->dtype)->bits;
+  const guint scale_bits = tm_dtype_get_info (aqlm->scales->dtype)->bits;
+  Place place = find_place (aqlm, flat);
+  guint16 code[TM_AQLM_MAX_BOOKS];
+  float scale;
+
+  if (books == NULL || !read_codes (aqlm, place.vector, 1, code, error)
+      || !tm_operand_read_f32 (aqlm->scales, place.out_group, 1, &scale, error))
+    return FALSE;
+  packing->title = "codes of one vector, one a book";
+  for (guint b = 0; b < aqlm->n_books; b++)
+    {
+      const guint64 byte = (place.vector * aqlm->n_books + b) * bits / 8;
+      const guint64 entry = ((guint64) b * aqlm->n_entries + code[b]) * group;
+      TmPackField *field = tm_packing_add_field (packing, aqlm->codes, "codes", "which vector of its book",
+                                                 TM_PACK_CODE, byte, 0, bits);
+
+      field->has_number = TRUE;
+      field->number = code[b];
+      tm_packing_add_field (packing, aqlm->codebooks, "codebooks", "the vector", TM_PACK_CODEBOOK,
+                            entry * book_bits / 8, 0, (guint64) group * book_bits)
+          ->unit
+          = book_bits;
+      tm_packing_add_own (packing, aqlm->codes, "code", "which vector of its book", TM_PACK_CODE, byte, 0, bits,
+                          code[b]);
+      tm_packing_add_own (packing, aqlm->codebooks, "level", "this element's number in it", TM_PACK_CODEBOOK,
+                          (entry + place.lane) * book_bits / 8, 0, book_bits, (double) books[entry + place.lane]);
+    }
+  tm_packing_add_field (packing, aqlm->scales, "scales", "scale of the row", TM_PACK_SCALE,
+                        place.out_group * scale_bits / 8, 0, scale_bits);
+  tm_packing_add_own (packing, aqlm->scales, "scale", "scale of the row", TM_PACK_SCALE,
+                      place.out_group * scale_bits / 8, 0, scale_bits, (double) scale);
+  return TRUE;
+}
+
 static void
 free_data (gpointer pointer)
 {
@@ -231,6 +272,7 @@ static const TmCodec codec = {
   .parameter = parameter,
   .has_parameter = has_parameter,
   .explain = explain,
+  .describe_block = describe_block,
   .free_data = free_data,
 };
 

@@ -355,13 +355,11 @@ check_place (const TmTensor *tensor, guint64 flat, const float *all)
       g_assert_true (same (value, (float) want[q]));
     }
   g_assert_true (scalar.has_group);
+  g_assert_true (tm_tensor_describe_block (tensor, index, &packing, &error));
+  g_assert_cmpuint (packing.own->len, >=, 2);
+  g_assert_cmpuint (packing.fields->len, >=, packing.own->len);
   if (scalar.has_raw)
-    {
-      g_assert_true (tm_tensor_describe_block (tensor, index, &packing, &error));
-      g_assert_cmpuint (packing.own->len, >=, 2);
-      g_assert_cmpfloat (g_array_index (packing.own, TmPackField, 0).number, ==, (double) scalar.raw);
-      g_assert_cmpuint (packing.fields->len, >=, packing.own->len);
-    }
+    g_assert_cmpfloat (g_array_index (packing.own, TmPackField, 0).number, ==, (double) scalar.raw);
   {
     g_autofree char *text = tm_scalar_to_json (&scalar), *formula = tm_scalar_format_formula (&scalar);
     g_autoptr (JsonTree) tree = json_tree_read (text);
