@@ -63,6 +63,8 @@ int cli_tensors (const CliOptions *options);
 int cli_scalar (const CliOptions *options);
 int cli_values (const CliOptions *options);
 int cli_diff (const CliOptions *options);
+int cli_backends (const CliOptions *options);
+int cli_report (const CliOptions *options);
 
 /* --- Output ------------------------------------------------------------------------------------------------------- */
 

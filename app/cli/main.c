@@ -33,7 +33,8 @@ static const CliCommand commands[] = {
   { .name = "values",
     .arguments = "FILE TENSOR",
     .summary = "The numbers of a tensor or of a region of it",
-    .details = "Rows of the last axis stand on a line each; a tensor with one axis has one number a line.\n",
+    .details = "Rows of the last axis stand on a line each; a tensor with one axis has one number a line.\n"
+               "F ends in .npy or .csv.\n",
     .options = CLI_OPTION_JSON | CLI_OPTION_STORED | CLI_OPTION_REGION | CLI_OPTION_QUANTITY | CLI_OPTION_OUTPUT
                | CLI_OPTION_ASSUME,
     .min_arguments = 2,
@@ -49,6 +50,23 @@ static const CliCommand commands[] = {
     .min_arguments = 2,
     .max_arguments = G_MAXUINT,
     .run = cli_diff },
+  { .name = "backends",
+    .arguments = "FILE",
+    .summary = "Which backends run the dtypes in it, and how",
+    .details = "Counts are tensors: of matrix multiplication, of row look-up for embeddings. Native: a kernel reads the codes;\n"
+               "dequantized: weights are expanded first; fallback: the processor runs it.\n",
+    .options = CLI_OPTION_JSON | CLI_OPTION_ASSUME,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = cli_backends },
+  { .name = "report",
+    .arguments = "FILE",
+    .summary = "One model, or a comparison, as a page or as JSON",
+    .details = "F ends in .html (one file that needs nothing else) or .json.\n",
+    .options = CLI_OPTION_REFERENCE | CLI_OPTION_OUTPUT | CLI_OPTION_ASSUME,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = cli_report },
 };
 
 static const struct
@@ -62,7 +80,7 @@ static const struct
   { CLI_OPTION_STORED, "--stored", "tensors as the files have them, packed words included" },
   { CLI_OPTION_REGION, "--region R", "0:4,0:32: half-open, one range an axis; a missing bound is the edge" },
   { CLI_OPTION_QUANTITY, "--quantity Q", "value (default), raw, scale, zero-point or offset" },
-  { CLI_OPTION_OUTPUT, "-o F", "write .npy or .csv, by F's ending" },
+  { CLI_OPTION_OUTPUT, "-o F", "write to F; its ending says how" },
   { CLI_OPTION_REFERENCE, "--reference REF", "the model it is compared with" },
   { CLI_OPTION_ASSUME, "--assume KEY=VALUE", "decide a reading that the file leaves open; may be repeated" },
 };

@@ -30,9 +30,10 @@ test_usage (void)
     { "stats", "x.gguf", NULL },
     { "sparsity", "x.gguf", NULL },
     { "diff", "x.gguf", NULL },
-    { "backends", "x.gguf", NULL },
+    { "backends", NULL },
     { "graph", "x.gguf", NULL },
     { "report", "x.gguf", NULL },
+    { "report", "x.gguf", "-o", "x.txt", NULL },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++)
