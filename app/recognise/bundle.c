@@ -76,7 +76,8 @@ tm_tensor_set_blocks (TmTensor *tensor, guint64 block_rows, guint64 block_column
   for (guint axis = 0; axis < rank; axis++)
     fine[axis] = axis + 1 == rank ? block_columns : axis + 2 == rank ? block_rows : 1;
   tensor->granularity = tm_granularity_new (rank, tensor->shape, FALSE, n_levels, extents, labels[nested ? 1 : 0]);
-  tensor->group_size = rank > 0 && block_columns < tensor->shape[rank - 1] ? block_columns : 0;
+  /* a block wider than a short matrix is still the block that its sisters have */
+  tensor->group_size = rank > 0 && block_columns != tensor->shape[rank - 1] ? block_columns : 0;
 }
 
 void
