@@ -62,6 +62,8 @@ static guint
 get_columns (TmPackingView *self, int width)
 {
   guint columns = 16;
+  while (columns / 2 >= MAX (self->run->n, 4)) /* a word alone may be wider */
+    columns /= 2;
   while (columns > 4 && (int) columns * (self->cell_width + GAP) - GAP > width)
     columns /= 2;
   return columns;

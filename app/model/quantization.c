@@ -71,7 +71,7 @@ tm_operand_role_get_name (TmOperandRole role)
     [TM_ROLE_VALUES] = "values",         [TM_ROLE_SCALE] = "scale",
     [TM_ROLE_ZERO_POINT] = "zero_point", [TM_ROLE_GROUP_INDEX] = "group_index",
     [TM_ROLE_CODEBOOK] = "codebook",     [TM_ROLE_GLOBAL_SCALE] = "global_scale",
-    [TM_ROLE_OTHER] = "other",
+    [TM_ROLE_OFFSET] = "offset",         [TM_ROLE_OTHER] = "other",
   };
   return names[role];
 }

@@ -36,7 +36,8 @@ typedef struct
 } TmStored;
 
 typedef enum { TM_ROLE_VALUES, TM_ROLE_SCALE, TM_ROLE_ZERO_POINT, TM_ROLE_GROUP_INDEX, TM_ROLE_CODEBOOK,
-               TM_ROLE_GLOBAL_SCALE, TM_ROLE_OTHER } TmOperandRole;
+               TM_ROLE_GLOBAL_SCALE, TM_ROLE_OFFSET,
+               TM_ROLE_OTHER /* bookkeeping: does not enter the values */ } TmOperandRole;
 
 typedef struct
 {

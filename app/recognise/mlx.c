@@ -182,7 +182,7 @@ claim (TmFolding *folding, const TmBundle *bundle)
     }
   tm_folding_add (folding, tensor, TM_ROLE_VALUES, weight);
   tm_folding_add (folding, tensor, TM_ROLE_SCALE, scales);
-  tm_folding_add (folding, tensor, TM_ROLE_OTHER, biases);
+  tm_folding_add (folding, tensor, TM_ROLE_OFFSET, biases);
   if (biases != NULL)
     tm_grouped_set_affine (&grouped, weight, (guint) reading.bits, biases);
   else if (reading.bits == 8)
