@@ -169,6 +169,8 @@ switch_new (TmDocument *document, const TmAssumption *assumption, const char *te
         if (g_str_equal (choice->values[i], assumption->value))
           choice->current = i;
       gtk_drop_down_set_selected (GTK_DROP_DOWN (widget), choice->current);
+      g_autofree char *shown = g_strdup_printf ("%s: %s", assumption->key, assumption->value);
+      gtk_accessible_update_property (GTK_ACCESSIBLE (gtk_widget_get_first_child (widget)), GTK_ACCESSIBLE_PROPERTY_LABEL, shown, -1);
       g_signal_connect (widget, "notify::selected", G_CALLBACK (switched), choice);
     }
   else

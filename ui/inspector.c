@@ -1,5 +1,6 @@
 /* Inspector: answers in this order: raw and dequantized side by side; the formula with numbers; the group; the tensor.
  * A scalar is explained on a worker, since a read can block on a slow disk; the old page stays until the new one is there. */
+#include "ui/accessible.h"
 #include "ui/inspector-pages.h"
 #include "ui/inspector-rows.h"
 #include "ui/widgets.h"
@@ -33,6 +34,7 @@ set_page (TmInspector *self, GtkWidget *page)
   double at = gtk_adjustment_get_value (adjustment);
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->scrolled), page);
   self->page = page;
+  tm_accessible_name_parts (page); /* switches have parts of their own */
   gtk_adjustment_set_value (adjustment, at);
 }
 
@@ -96,9 +98,9 @@ explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
     return;
   GtkWidget *page = page_new ();
   tm_inspector_add_scalar (page, self->document, job->tensor, &job->scalar, job->has_range ? &job->range : NULL, job->fault);
+  tm_inspector_add_assumptions (page, self->document, job->tensor);
   if (job->packing != NULL)
     tm_inspector_add_packing (page, self->document, job->packing);
-  tm_inspector_add_assumptions (page, self->document, job->tensor);
   tm_inspector_add_tensor (page, self->document, job->tensor);
   tm_inspector_add_operands (page, self->document, job->tensor);
   set_page (self, page);
