@@ -432,23 +432,45 @@ tm_canvas_init (TmCanvas *self)
   tm_camera_init (&self->camera, 0, 0);
 }
 
+#define NARROW 480 /* logical px: below that the zoom label stands above the legend, not beside it */
+
 /* The legend has what the zoom label leaves of the bottom edge, and no more than its rows need: what is not covered belongs
  * to the plane. */
+static GdkRectangle
+get_legend_place (TmCanvas *self, int width, int height, int taken)
+{
+  int least, wanted, tall;
+
+  gtk_widget_measure (self->legend, GTK_ORIENTATION_HORIZONTAL, -1, &least, &wanted, NULL, NULL);
+  wanted = MAX (MIN (wanted, width - taken), least);
+  wanted = tm_legend_bar_tighten (self->legend, wanted);
+  gtk_widget_measure (self->legend, GTK_ORIENTATION_VERTICAL, wanted, NULL, &tall, NULL, NULL);
+  return (GdkRectangle) { 0, MAX (height - tall, 0), wanted, tall };
+}
+
 static gboolean
-place_legend (GtkOverlay *overlay, GtkWidget *child, GdkRectangle *place, TmCanvas *self)
+place_float (GtkOverlay *overlay, GtkWidget *child, GdkRectangle *place, TmCanvas *self)
 {
   int width = gtk_widget_get_width (GTK_WIDGET (overlay)), height = gtk_widget_get_height (GTK_WIDGET (overlay));
-  int least, wanted, taken = 0, tall;
+  gboolean narrow = width < NARROW && gtk_widget_get_visible (self->legend);
+  int wide = 0, tall = 0;
 
-  if (child != self->legend)
+  if (child != self->legend && child != self->zoom)
     return FALSE;
   if (gtk_widget_get_visible (self->zoom))
-    gtk_widget_measure (self->zoom, GTK_ORIENTATION_HORIZONTAL, -1, NULL, &taken, NULL, NULL);
-  gtk_widget_measure (child, GTK_ORIENTATION_HORIZONTAL, -1, &least, &wanted, NULL, NULL);
-  wanted = MAX (MIN (wanted, width - taken), least);
-  wanted = tm_legend_bar_tighten (child, wanted);
-  gtk_widget_measure (child, GTK_ORIENTATION_VERTICAL, wanted, NULL, &tall, NULL, NULL);
-  *place = (GdkRectangle) { 0, MAX (height - tall, 0), wanted, tall };
+    {
+      gtk_widget_measure (self->zoom, GTK_ORIENTATION_HORIZONTAL, -1, NULL, &wide, NULL, NULL);
+      gtk_widget_measure (self->zoom, GTK_ORIENTATION_VERTICAL, -1, NULL, &tall, NULL, NULL);
+    }
+  if (child == self->legend)
+    *place = get_legend_place (self, width, height, narrow ? 0 : wide);
+  else
+    {
+      /* Both have a margin of 12: above each other one of them is enough. */
+      int bottom = narrow ? get_legend_place (self, width, height, 0).y + 18 : height;
+
+      *place = (GdkRectangle) { MAX (width - wide, 0), MAX (bottom - tall, 0), wide, tall };
+    }
   return TRUE;
 }
 
@@ -460,7 +482,7 @@ build (TmCanvas *self, TmRenderer renderer)
 
   self->overlay = GTK_WIDGET (overlay);
   gtk_widget_set_parent (self->overlay, GTK_WIDGET (self));
-  g_signal_connect (overlay, "get-child-position", G_CALLBACK (place_legend), self);
+  g_signal_connect (overlay, "get-child-position", G_CALLBACK (place_float), self);
   self->plane = TM_PLANE (tm_plane_new (renderer, make_frame, self));
   gtk_overlay_set_child (overlay, GTK_WIDGET (self->plane));
   g_signal_connect_swapped (self->plane, "renderer-changed", G_CALLBACK (on_renderer_changed), self);
