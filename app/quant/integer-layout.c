@@ -18,8 +18,7 @@ codes_a_word (const TmCodeLayout *layout)
 static const guint8 *
 planes_of (guint bits)
 {
-  static const guint8 planes[9][4] = { { 0 },    { 1 },    { 2 },    { 2, 1 }, { 4 },
-                                       { 4, 1 }, { 4, 2 }, { 4, 2, 1 }, { 8 } };
+  static const guint8 planes[9][4] = { { 0 }, { 1 }, { 2 }, { 2, 1 }, { 4 }, { 4, 1 }, { 4, 2 }, { 4, 2, 1 }, { 8 } };
 
   return planes[MIN (bits, 8)];
 }
@@ -47,14 +46,14 @@ place (const TmCodeLayout *layout, guint64 base, guint64 line, guint64 bit, guin
 {
   if (!layout->down)
     {
-      pieces[n++] = (TmCodePiece){ base + line * layout->pitch * 8 + bit, bits };
+      pieces[n++] = (TmCodePiece) { base + line * layout->pitch * 8 + bit, bits };
       return n;
     }
   while (bits > 0 && n < TM_MAX_CODE_PIECES)
     {
-      guint low = MIN (bits, 32 - (guint)(bit & 31));
+      guint low = MIN (bits, 32 - (guint) (bit & 31));
 
-      pieces[n++] = (TmCodePiece){ base + ((bit >> 5) * layout->pitch + line) * 32 + (bit & 31), low };
+      pieces[n++] = (TmCodePiece) { base + ((bit >> 5) * layout->pitch + line) * 32 + (bit & 31), low };
       bit += low;
       bits -= low;
     }
@@ -82,7 +81,7 @@ tm_layout_locate (const TmCodeLayout *layout, guint64 slice, guint64 line, guint
       for (plane = planes_of (layout->bits); plane < planes_of (layout->bits) + 4 && *plane; plane++)
         {
           n = place (layout, base, line, at + a % 32 * *plane, *plane, pieces, n);
-          at += 32 * (guint64)*plane;
+          at += 32 * (guint64) *plane;
         }
       return n;
     case TM_ORDER_STREAM:
@@ -125,9 +124,9 @@ tm_layout_unpack (const TmCodeLayout *layout, const guint8 *stream, gsize readab
           out[i] = 0;
           for (plane = planes_of (layout->bits); plane < planes_of (layout->bits) + 4 && *plane; plane++)
             {
-              out[i] |= (guint8)(bits_at (stream, readable, at + a % 32 * *plane, *plane) << shift);
+              out[i] |= (guint8) (bits_at (stream, readable, at + a % 32 * *plane, *plane) << shift);
               shift += *plane;
-              at += 32 * (guint64)*plane;
+              at += 32 * (guint64) *plane;
             }
         }
       return;
@@ -157,13 +156,13 @@ codes_a_unit (const TmCodeLayout *layout)
 
 /* Lines that are rows: each a run of bytes. */
 static gboolean
-read_rows (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines, guint64 first,
-           gsize n, guint8 *out, GError **error)
+read_rows (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines,
+           guint64 first, gsize n, guint8 *out, GError **error)
 {
   const guint unit = codes_a_unit (layout);
   const guint64 begin = first / unit * unit, from = tm_layout_get_stream_bits (layout, begin) / 8;
   const guint64 to = MIN ((tm_layout_get_stream_bits (layout, first + n) + 7) / 8, layout->pitch);
-  const gsize size = (gsize)(to - from);
+  const gsize size = (gsize) (to - from);
   const gsize at_once = CLAMP (TM_READ_BYTES / MAX (size, 1), 1, n_lines);
   g_autofree guint8 *packed = g_try_malloc (at_once * size);
 
@@ -176,8 +175,8 @@ read_rows (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, gu
     {
       gsize n_here = MIN (at_once, n_lines - l);
 
-      if (!tm_operand_read_band (stored, slice * layout->slice + (line + l) * layout->pitch + from, layout->pitch, n_here,
-                                 size, packed, error))
+      if (!tm_operand_read_band (stored, slice * layout->slice + (line + l) * layout->pitch + from, layout->pitch,
+                                 n_here, size, packed, error))
         return FALSE;
       for (gsize i = 0; i < n_here; i++)
         tm_layout_unpack (layout, packed + i * size, size, first - begin, n, out + (l + i) * n);
@@ -191,7 +190,7 @@ read_columns (const TmCodeLayout *layout, const TmStored *stored, guint64 slice,
               guint64 first, gsize n, guint8 *out, GError **error)
 {
   const TmIntegerKernels *kernels = &tm_kernels_get ()->integer;
-  const guint unit = codes_a_unit (layout), words = (guint)(tm_layout_get_stream_bits (layout, unit) / 32);
+  const guint unit = codes_a_unit (layout), words = (guint) (tm_layout_get_stream_bits (layout, unit) / 32);
   const guint64 end = first + n;
   const gsize most = MAX (TM_READ_BYTES / (n_lines * 4 * words), 1) * unit; /* codes a line of one band */
   g_autofree guint8 *band = g_try_malloc ((most / unit) * words * n_lines * 4);
@@ -205,7 +204,7 @@ read_columns (const TmCodeLayout *layout, const TmStored *stored, guint64 slice,
     {
       const guint64 stop = MIN (a + most, end);
       const guint64 row = tm_layout_get_stream_bits (layout, a) / 32;
-      const gsize n_rows = (gsize)((tm_layout_get_stream_bits (layout, stop) + 31) / 32 - row);
+      const gsize n_rows = (gsize) ((tm_layout_get_stream_bits (layout, stop) + 31) / 32 - row);
 
       if (!tm_operand_read_band (stored, slice * layout->slice + (row * layout->pitch + line) * 4, layout->pitch * 4,
                                  n_rows, n_lines * 4, band, error))
@@ -213,7 +212,7 @@ read_columns (const TmCodeLayout *layout, const TmStored *stored, guint64 slice,
       for (guint64 u = a; u < stop; u += unit)
         {
           const guint64 from = MAX (u, first), to = MIN (u + unit, stop);
-          const gsize w = (gsize)(u - a) / unit * words, n_words = MIN (words, n_rows - w);
+          const gsize w = (gsize) (u - a) / unit * words, n_words = MIN (words, n_rows - w);
 
           if (from == u && to == u + unit && layout->order == TM_ORDER_STREAM
               && (layout->bits == 4 || layout->bits == 8 || layout->bits == 2))
@@ -227,7 +226,8 @@ read_columns (const TmCodeLayout *layout, const TmStored *stored, guint64 slice,
 
               for (gsize k = 0; k < n_words; k++)
                 memcpy (stream + 4 * k, band + ((w + k) * n_lines + l) * 4, 4);
-              tm_layout_unpack (layout, stream, sizeof stream, from - u, (gsize)(to - from), out + l * n + (from - first));
+              tm_layout_unpack (layout, stream, sizeof stream, from - u, (gsize) (to - from),
+                                out + l * n + (from - first));
             }
         }
     }
@@ -249,7 +249,7 @@ tm_layout_read_across (const TmCodeLayout *layout, const TmStored *stored, guint
 {
   const TmIntegerKernels *kernels = &tm_kernels_get ()->integer;
   guint64 from = first / 8, to = (first + n + 7) / 8;
-  const gsize n_words = (gsize)(to - from), block = CLAMP (TM_READ_BYTES / (4 * n_words), 8, 1024) / 8 * 8;
+  const gsize n_words = (gsize) (to - from), block = CLAMP (TM_READ_BYTES / (4 * n_words), 8, 1024) / 8 * 8;
   g_autofree guint8 *band = NULL;
   g_autofree guint8 *codes = NULL;
 
@@ -276,7 +276,7 @@ tm_layout_read_across (const TmCodeLayout *layout, const TmStored *stored, guint
                                  n_here, n_words * 4, band, error))
         return FALSE;
       kernels->turn_nibbles (band, n_here, n_words, layout->order == TM_ORDER_AWQ ? awq_nibble : NULL,
-                             (gsize)(first - from * 8), n, out + l, n_lines);
+                             (gsize) (first - from * 8), n, out + l, n_lines);
     }
   return TRUE;
 }

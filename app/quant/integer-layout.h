@@ -18,18 +18,28 @@
 
 G_BEGIN_DECLS
 
-typedef enum { TM_ORDER_STREAM, TM_ORDER_PADDED, TM_ORDER_PLANES, TM_ORDER_AWQ } TmCodeOrder;
+typedef enum
+{
+  TM_ORDER_STREAM,
+  TM_ORDER_PADDED,
+  TM_ORDER_PLANES,
+  TM_ORDER_AWQ
+} TmCodeOrder;
 
 typedef struct
 {
   TmCodeOrder order;
-  guint bits;         /* 1 … 8 */
-  gboolean down;      /* lines are columns of words */
-  guint64 pitch;      /* down: words in a row of the stored matrix; else bytes of a line */
-  guint64 slice;      /* bytes of one slice (expert); 0 where there is one */
+  guint bits;    /* 1 … 8 */
+  gboolean down; /* lines are columns of words */
+  guint64 pitch; /* down: words in a row of the stored matrix; else bytes of a line */
+  guint64 slice; /* bytes of one slice (expert); 0 where there is one */
 } TmCodeLayout;
 
-typedef struct { guint64 bit; guint bits; } TmCodePiece; /* of the stored tensor; low bits of the code first */
+typedef struct
+{
+  guint64 bit;
+  guint bits;
+} TmCodePiece; /* of the stored tensor; low bits of the code first */
 #define TM_MAX_CODE_PIECES 4
 
 /* Bits of a stream that hold n codes. */

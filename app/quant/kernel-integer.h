@@ -7,14 +7,14 @@ scale_codes (const guint8 *restrict codes, gsize n, guint8 flip, float scale, fl
   const gint bias = flip;
 
   for (gsize i = 0; i < n; i++)
-    out[i] = scale * ((float)((gint)(codes[i] ^ flip) - bias) - zero);
+    out[i] = scale * ((float) ((gint) (codes[i] ^ flip) - bias) - zero);
 }
 
 static void
 scale_codes_offset (const guint8 *restrict codes, gsize n, float scale, float offset, float *restrict out)
 {
   for (gsize i = 0; i < n; i++)
-    out[i] = scale * (float)codes[i] + offset;
+    out[i] = scale * (float) codes[i] + offset;
 }
 
 /* A row whose column i is of group[i]. */
@@ -23,9 +23,24 @@ scale_codes_by_index (const guint8 *restrict codes, gsize n, guint8 flip, const 
                       const float *restrict scales, const float *restrict zeros, float *restrict out)
 {
   const gint bias = flip;
+  gsize i = 0;
 
-  for (gsize i = 0; i < n; i++)
-    out[i] = scales[group[i]] * ((float)((gint)(codes[i] ^ flip) - bias) - zeros[group[i]]);
+#ifdef __AVX2__
+  const __m256i flips = _mm256_set1_epi32 (flip), biases = _mm256_set1_epi32 (bias);
+
+  for (; i + 8 <= n; i += 8)
+    {
+      const __m256i g = _mm256_loadu_si256 ((const __m256i *) (gconstpointer) (group + i));
+      __m256i q = _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const __m128i *) (gconstpointer) (codes + i)));
+      __m256 level;
+
+      q = _mm256_sub_epi32 (_mm256_xor_si256 (q, flips), biases);
+      level = _mm256_sub_ps (_mm256_cvtepi32_ps (q), _mm256_i32gather_ps (zeros, g, 4));
+      _mm256_storeu_ps (out + i, _mm256_mul_ps (_mm256_i32gather_ps (scales, g, 4), level));
+    }
+#endif
+  for (; i < n; i++)
+    out[i] = scales[group[i]] * ((float) ((gint) (codes[i] ^ flip) - bias) - zeros[group[i]]);
 }
 
 /* Eight nibbles of a word as eight bytes, the lowest first. */
@@ -48,7 +63,8 @@ store_u64 (guint8 *p, guint64 x)
 
 /* n_words rows of n_lines words: each line's codes go to its own row of out, pitch bytes apart. */
 static void
-spread_columns (const guint8 *restrict band, gsize n_lines, guint bits, gsize n_words, guint8 *restrict out, gsize pitch)
+spread_columns (const guint8 *restrict band, gsize n_lines, guint bits, gsize n_words, guint8 *restrict out,
+                gsize pitch)
 {
   for (gsize l = 0; l < n_lines; l++)
     for (gsize w = 0; w < n_words; w++)
@@ -67,8 +83,8 @@ spread_columns (const guint8 *restrict band, gsize n_lines, guint bits, gsize n_
             x &= 0x0303030303030303u;
             for (guint k = 0; k < 8; k++)
               {
-                to[2 * k] = (guint8)(x >> (8 * k));
-                to[2 * k + 1] = (guint8)(y >> (8 * k));
+                to[2 * k] = (guint8) (x >> (8 * k));
+                to[2 * k + 1] = (guint8) (y >> (8 * k));
               }
           }
       }
@@ -124,7 +140,7 @@ turn_nibbles (const guint8 *restrict band, gsize n_lines, gsize n_words, const g
               store_u64 (out + (a - first) * pitch + l, codes);
             else
               for (gsize j = 0; j < rows; j++)
-                out[(a - first) * pitch + l + j] = (guint8)(codes >> (8 * j));
+                out[(a - first) * pitch + l + j] = (guint8) (codes >> (8 * j));
           }
       }
 }
@@ -137,5 +153,62 @@ split_nibbles (const guint8 *restrict packed, gsize n, guint8 *restrict out)
     {
       out[2 * i] = packed[i] & 15;
       out[2 * i + 1] = packed[i] >> 4;
+    }
+}
+
+/* n bytes of two rows each. */
+static void
+split_pairs (const guint8 *restrict packed, gsize n, guint8 *restrict low, guint8 *restrict high)
+{
+  for (gsize i = 0; i < n; i++)
+    {
+      low[i] = packed[i] & 15;
+      high[i] = packed[i] >> 4;
+    }
+}
+
+/* n runs of sixteen bytes, 32 codes each: nibble a of 16-bit word j is code 8a + j (AWQ GEMV-fast). */
+static void
+untile (const guint8 *restrict packed, gsize n, guint8 *restrict out)
+{
+  for (gsize t = 0; t < n; t++)
+    {
+      const guint8 *p = packed + 16 * t;
+      guint8 *to = out + 32 * t;
+#ifdef TM_SSE2
+      const __m128i words = _mm_loadu_si128 ((const __m128i *) (gconstpointer) p), mask = _mm_set1_epi16 (15);
+      const __m128i a = _mm_and_si128 (words, mask), b = _mm_and_si128 (_mm_srli_epi16 (words, 4), mask);
+      const __m128i c = _mm_and_si128 (_mm_srli_epi16 (words, 8), mask), d = _mm_srli_epi16 (words, 12);
+
+      _mm_storeu_si128 ((__m128i *) (gpointer) to, _mm_packus_epi16 (a, b));
+      _mm_storeu_si128 ((__m128i *) (gpointer) (to + 16), _mm_packus_epi16 (c, d));
+#else
+      for (guint j = 0; j < 8; j++)
+        {
+          const guint word = tm_load_u16 (p + 2 * j);
+
+          for (guint a = 0; a < 4; a++)
+            to[8 * a + j] = (guint8) (word >> (4 * a) & 15);
+        }
+#endif
+    }
+}
+
+/* 8n codes of a dense stream from a byte's border on; eight bytes from each eighth code on can be read. */
+static void
+unpack_eights (const guint8 *restrict packed, gsize n, guint bits, guint8 *restrict out)
+{
+  const guint64 one = ((guint64) 1 << bits) - 1, two = ((guint64) 1 << (2 * bits)) - 1;
+  const guint64 four = ((guint64) 1 << (4 * bits)) - 1;
+  const guint64 ones = one * 0x0001000100010001u, twos = two * 0x0000000100000001u;
+
+  for (gsize i = 0; i < n; i++)
+    {
+      guint64 x = tm_load_u64 (packed + i * bits);
+
+      x = (x & four) | (x >> (4 * bits) & four) << 32;
+      x = (x & twos) | (x << (16 - 2 * bits) & twos << 16);
+      x = (x & ones) | (x << (8 - bits) & ones << 8);
+      store_u64 (out + 8 * i, x);
     }
 }

@@ -23,6 +23,9 @@ typedef struct
   void (*turn_nibbles) (const guint8 *band, gsize n_lines, gsize n_words, const guint8 *nibble, gsize first, gsize n,
                         guint8 *out, gsize pitch);
   void (*split_nibbles) (const guint8 *packed, gsize n, guint8 *out);
+  void (*split_pairs) (const guint8 *packed, gsize n, guint8 *low, guint8 *high);
+  void (*untile) (const guint8 *packed, gsize n, guint8 *out);
+  void (*unpack_eights) (const guint8 *packed, gsize n, guint bits, guint8 *out);
 } TmIntegerKernels;
 
 typedef struct

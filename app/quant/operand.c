@@ -31,7 +31,7 @@ read_elements (const TmStored *stored, guint64 first, gsize count, guint size, g
 {
   guint64 at;
 
-  if (__builtin_mul_overflow (first, (guint64)size, &at))
+  if (__builtin_mul_overflow (first, (guint64) size, &at))
     at = G_MAXUINT64;
   if (!tm_stored_read (stored, at, count * size, packed, error))
     return FALSE;
@@ -50,21 +50,21 @@ read_elements (const TmStored *stored, guint64 first, gsize count, guint size, g
 static gint64
 integer_at (TmDtype dtype, const guint8 *p)
 {
-  switch ((gint)dtype)
+  switch ((gint) dtype)
     {
     case TM_DTYPE_I8:
-      return (gint8)*p;
+      return (gint8) *p;
     case TM_DTYPE_I16:
-      return (gint16)tm_load_u16 (p);
+      return (gint16) tm_load_u16 (p);
     case TM_DTYPE_U16:
       return tm_load_u16 (p);
     case TM_DTYPE_I32:
-      return (gint32)tm_load_u32 (p);
+      return (gint32) tm_load_u32 (p);
     case TM_DTYPE_U32:
       return tm_load_u32 (p);
     case TM_DTYPE_I64:
     case TM_DTYPE_U64:
-      return (gint64)tm_load_u64 (p);
+      return (gint64) tm_load_u64 (p);
     default:
       return *p;
     }
@@ -98,8 +98,8 @@ tm_operand_read_f32 (const TmStored *stored, guint64 first, gsize count, float *
         row (packed, n, out);
       else
         for (gsize i = 0; i < n; i++)
-          out[i] = integer ? (float)integer_at (stored->dtype, packed + i * size)
-                           : (float)tm_double_from_bits (tm_load_u64 (packed + i * size));
+          out[i] = integer ? (float) integer_at (stored->dtype, packed + i * size)
+                           : (float) tm_double_from_bits (tm_load_u64 (packed + i * size));
       out += n;
       first += n;
       count -= n;
@@ -151,17 +151,17 @@ check_load (const TmStored *stored, guint64 max, GError **error)
   return FALSE;
 }
 
-#define LOAD(function, type, read)                                                                                         \
+#define LOAD(function, type, read)                                                                                     \
   type *function (const TmStored *stored, guint64 max, GError **error)                                                 \
   {                                                                                                                    \
     type *out;                                                                                                         \
                                                                                                                        \
     if (!check_load (stored, max, error))                                                                              \
       return NULL;                                                                                                     \
-    out = g_try_malloc (sizeof *out * (gsize)MAX (stored->n_elements, 1));                                             \
+    out = g_try_malloc (sizeof *out * (gsize) MAX (stored->n_elements, 1));                                            \
     if (out == NULL)                                                                                                   \
       g_set_error (error, TM_ERROR, TM_ERROR_TENSOR, "%s: out of memory", stored->name);                               \
-    else if (!read (stored, 0, (gsize)stored->n_elements, out, error))                                                 \
+    else if (!read (stored, 0, (gsize) stored->n_elements, out, error))                                                \
       g_clear_pointer (&out, g_free);                                                                                  \
     return out;                                                                                                        \
   }
@@ -182,27 +182,28 @@ field_at (const guint8 *packed, gsize readable, guint64 bit, guint bits)
     word = tm_load_u32 (packed + byte);
   else
     for (guint b = 0; b < 4 && byte + b < readable; b++)
-      word |= (guint32)packed[byte + b] << (8 * b);
-  return word >> (bit & 7) & (((guint32)1 << bits) - 1);
+      word |= (guint32) packed[byte + b] << (8 * b);
+  return word >> (bit & 7) & (((guint32) 1 << bits) - 1);
 }
 
 gboolean
-tm_operand_read_fields (const TmStored *stored, guint64 first_bit, guint bits, gsize count, guint32 *out, GError **error)
+tm_operand_read_fields (const TmStored *stored, guint64 first_bit, guint bits, gsize count, guint32 *out,
+                        GError **error)
 {
   guint8 packed[CHUNK];
 
   while (count > 0)
     {
       gsize n = MIN (count, (CHUNK - 8) * 8 / bits), size;
-      guint skip = (guint)(first_bit & 7);
+      guint skip = (guint) (first_bit & 7);
 
       size = (skip + n * bits + 7) / 8;
       if (!tm_stored_read (stored, first_bit >> 3, size, packed, error))
         return FALSE;
       for (gsize i = 0; i < n; i++)
-        out[i] = field_at (packed, size, skip + (guint64)i * bits, bits);
+        out[i] = field_at (packed, size, skip + (guint64) i * bits, bits);
       out += n;
-      first_bit += (guint64)n * bits;
+      first_bit += (guint64) n * bits;
       count -= n;
     }
   return TRUE;
@@ -225,12 +226,30 @@ tm_fields_unpack (const guint8 *packed, gsize readable, guint64 first_bit, guint
 
       if (first_bit & 4 && count > 0 && first_bit / 8 < readable)
         out[i++] = *p++ >> 4;
-      pairs = MIN ((count - i) / 2, readable - MIN (readable, (gsize)(p - packed)));
+      pairs = MIN ((count - i) / 2, readable - MIN (readable, (gsize) (p - packed)));
       tm_kernels_get ()->integer.split_nibbles (p, pairs, out + i);
       i += 2 * pairs;
     }
+  else if (bits < 8)
+    {
+      /* eight codes are a whole number of bytes: up to the first that begins a byte, then eight at a time */
+      while (i < count && (first_bit + (guint64) i * bits) % 8 != 0 && i < 8)
+        {
+          out[i] = (guint8) field_at (packed, readable, first_bit + (guint64) i * bits, bits);
+          i++;
+        }
+      if (i < count && (first_bit + (guint64) i * bits) % 8 == 0)
+        {
+          const gsize at = (gsize) ((first_bit + (guint64) i * bits) / 8);
+          gsize n = (count - i) / 8;
+
+          n = at + 8 <= readable ? MIN (n, (readable - at - 8) / bits + 1) : 0;
+          tm_kernels_get ()->integer.unpack_eights (packed + at, n, bits, out + i);
+          i += 8 * n;
+        }
+    }
   for (; i < count; i++)
-    out[i] = (guint8)field_at (packed, readable, first_bit + (guint64)i * bits, bits);
+    out[i] = (guint8) field_at (packed, readable, first_bit + (guint64) i * bits, bits);
 }
 
 void
@@ -238,7 +257,7 @@ tm_operand_add_location (TmScalar *scalar, const TmStored *stored, guint64 first
 {
   while (bits > 0)
     {
-      guint bit = (guint)(first_bit & 7), n = MIN (bits, 8 - bit);
+      guint bit = (guint) (first_bit & 7), n = MIN (bits, 8 - bit);
 
       tm_scalar_add_location (scalar, stored->source, stored->offset + (first_bit >> 3), bit, n);
       first_bit += n;
@@ -262,7 +281,7 @@ tm_operand_read_band (const TmStored *stored, guint64 first, guint64 pitch, gsiz
     { /* a read costs about as much as copying 2 KiB */
       gsize n = pitch - n_bytes > 2048 || pitch > TM_READ_BYTES - n_bytes
                     ? 1
-                    : MIN (n_rows, (TM_READ_BYTES - n_bytes) / (gsize)pitch + 1);
+                    : MIN (n_rows, (TM_READ_BYTES - n_bytes) / (gsize) pitch + 1);
 
       if (n == 1)
         {
@@ -271,7 +290,7 @@ tm_operand_read_band (const TmStored *stored, guint64 first, guint64 pitch, gsiz
         }
       else
         {
-          if (!tm_stored_read (stored, first, (n - 1) * (gsize)pitch + n_bytes, packed, error))
+          if (!tm_stored_read (stored, first, (n - 1) * (gsize) pitch + n_bytes, packed, error))
             return FALSE;
           for (gsize r = 0; r < n; r++)
             memcpy (out + r * n_bytes, packed + r * pitch, n_bytes);

@@ -52,7 +52,7 @@ typedef struct
   guint64 key;                            /* which of its operands or unpackings */
   guint64 row, n_rows, column, n_columns; /* what of the matrix is in bytes */
   guint8 *bytes;
-  gsize size;                             /* allocated */
+  gsize size; /* allocated */
 } TmStripe;
 
 guint64 tm_stripe_owner_new (void);

@@ -46,14 +46,15 @@ find (const TmTensor *tensor, guint64 flat, Place *at, GError **error)
   at->n_zero_pieces = tm_packed_integer_locate_zero (data, at->slice, at->row, at->group, at->zero_piece);
   return read_pieces (data->words, at->piece, at->n_pieces, &at->code, &at->bits, error)
          && read_pieces (data->zero.stored, at->zero_piece, at->n_zero_pieces, &at->stored_zero, &zero_bits, error)
-         && tm_packed_integer_read_parameter (data, &data->scale, at->slice, at->row, 1, at->group, 1, &at->scale, error)
+         && tm_packed_integer_read_parameter (data, &data->scale, at->slice, at->row, 1, at->group, 1, &at->scale,
+                                              error)
          && tm_packed_integer_read_parameter (data, &data->zero, at->slice, at->row, 1, at->group, 1, &at->zero, error);
 }
 
 static gint
 signed_code (const TmPackedInteger *data, guint code)
 {
-  return (gint)(code ^ data->flip) - (gint)data->flip;
+  return (gint) (code ^ data->flip) - (gint) data->flip;
 }
 
 gboolean
@@ -68,11 +69,11 @@ tm_packed_integer_explain (const TmTensor *tensor, guint64 flat, TmScalar *scala
     return FALSE;
   q = signed_code (data, at.code);
   scalar->has_raw = TRUE;
-  scalar->raw = data->is_signed ? q : (gint)at.code;
+  scalar->raw = data->is_signed ? q : (gint) at.code;
   scalar->raw_bits = at.bits;
   scalar->pattern[0] = at.code;
   scalar->has_scale = TRUE;
-  scalar->scale = (double)at.scale;
+  scalar->scale = (double) at.scale;
   scalar->formula = data->formula;
   scalar->value.kind = TM_NUMBER_F32;
   tm_scalar_add_term_f32 (scalar, "scale", at.scale);
@@ -80,30 +81,30 @@ tm_packed_integer_explain (const TmTensor *tensor, guint64 flat, TmScalar *scala
   if (data->zero_is_offset)
     {
       scalar->has_offset = TRUE;
-      scalar->offset = (double)at.zero;
+      scalar->offset = (double) at.zero;
       tm_scalar_add_term_f32 (scalar, "offset", at.zero);
-      scalar->value.as.f32 = at.scale * (float)q + at.zero;
-      exact = (double)at.scale * q + (double)at.zero;
+      scalar->value.as.f32 = at.scale * (float) q + at.zero;
+      exact = (double) at.scale * q + (double) at.zero;
     }
   else
     {
       scalar->has_zero_point = TRUE;
-      scalar->zero_point = (double)at.zero;
+      scalar->zero_point = (double) at.zero;
       if (data->zero.kind != TM_PARAMETER_NONE)
         {
           if (at.zero == floorf (at.zero) && fabsf (at.zero) < 1e6f)
-            tm_scalar_add_term_int (scalar, "zero", (gint64)at.zero);
+            tm_scalar_add_term_int (scalar, "zero", (gint64) at.zero);
           else
             tm_scalar_add_term_f32 (scalar, "zero", at.zero);
         }
       if (at.n_zero_pieces && data->zero.add)
         tm_scalar_add_term_int (scalar, "stored_zero", at.stored_zero);
-      scalar->value.as.f32 = at.scale * ((float)q - at.zero);
-      exact = (double)at.scale * (q - (double)at.zero);
+      scalar->value.as.f32 = at.scale * ((float) q - at.zero);
+      exact = (double) at.scale * (q - (double) at.zero);
     }
   if (data->n_groups > 1)
     tm_scalar_add_term_int (scalar, "group", at.group);
-  if (!isnan (exact) && exact != (double)scalar->value.as.f32)
+  if (!isnan (exact) && exact != (double) scalar->value.as.f32)
     {
       scalar->has_exact = TRUE;
       scalar->exact = exact;
@@ -153,7 +154,7 @@ add_neighbour (const TmPackedInteger *data, const Place *at, guint64 row, guint6
         if (!tm_operand_read_fields (data->words, piece[i].bit, piece[i].bits, 1, &part, error))
           return FALSE;
         field = tm_packing_add_field (packing, data->words, "q", n > 1 ? "part of a code" : "code", TM_PACK_CODE,
-                                      piece[i].bit / 8, (guint)(piece[i].bit % 8), piece[i].bits);
+                                      piece[i].bit / 8, (guint) (piece[i].bit % 8), piece[i].bits);
         field->element = (at->slice * data->n_rows + row) * data->n_columns + column;
         field->has_number = TRUE;
         field->number = part;
@@ -174,7 +175,7 @@ add_words (const TmPackedInteger *data, const Place *at, TmPacking *packing, GEr
           return FALSE;
       return TRUE;
     case TM_WORDS_ROW_PAIRS:
-      return add_neighbour (data, at, at->row & ~(guint64)1, at->column, packing, error)
+      return add_neighbour (data, at, at->row & ~(guint64) 1, at->column, packing, error)
              && add_neighbour (data, at, at->row | 1, at->column, packing, error);
     case TM_WORDS_RAGGED:
       for (guint64 r = stored_row - MIN (stored_row, 32); r < MIN (stored_row + 33, data->n_columns); r++)
@@ -209,7 +210,7 @@ add_padding (const TmPackedInteger *data, const Place *at, TmPacking *packing)
 
   if (data->layout.order == TM_ORDER_PADDED && used < 32)
     tm_packing_add_field (packing, data->words, "unused", "bits that no code uses", TM_PACK_OTHER, word / 8,
-                          (guint)(word % 8), 32 - used);
+                          (guint) (word % 8), 32 - used);
 }
 
 static void
@@ -240,26 +241,29 @@ add_parameters (const TmPackedInteger *data, const Place *at, TmPacking *packing
 
   if (scale->kind == TM_PARAMETER_ELEMENTS)
     add_element (packing, scale->stored, "scale", "scale of the group", TM_PACK_SCALE, element_index (scale, at),
-                 (double)at->scale);
+                 (double) at->scale);
   if (data->ragged && tm_layout_locate (&scale->layout, 0, at->group, at->row, piece) == 1)
     {
-      tm_packing_add_field (packing, scale->stored, "s", "scales of eight rows", TM_PACK_SCALE, piece[0].bit / 32 * 4, 0, 32)
-          ->unit = 4;
+      tm_packing_add_field (packing, scale->stored, "s", "scales of eight rows", TM_PACK_SCALE, piece[0].bit / 32 * 4,
+                            0, 32)
+          ->unit
+          = 4;
       tm_packing_add_own (packing, scale->stored, "s", "root of the scale, less one", TM_PACK_SCALE, piece[0].bit / 8,
-                          (guint)(piece[0].bit % 8), piece[0].bits, (double)at->scale);
+                          (guint) (piece[0].bit % 8), piece[0].bits, (double) at->scale);
     }
   if (zero->kind == TM_PARAMETER_ELEMENTS)
     add_element (packing, zero->stored, name, data->zero_is_offset ? "offset of the group" : "zero point of the group",
-                 role, element_index (zero, at), (double)at->zero - (double)zero->shift);
+                 role, element_index (zero, at), (double) at->zero - (double) zero->shift);
   for (guint i = 0; i < at->n_zero_pieces; i++)
     {
       const TmCodePiece *p = &at->zero_piece[i];
 
       if (i == 0 || p->bit / 32 != at->zero_piece[i - 1].bit / 32)
-        tm_packing_add_field (packing, zero->stored, name, "zero points of neighbours", role, p->bit / 32 * 4, 0, 32)->unit
+        tm_packing_add_field (packing, zero->stored, name, "zero points of neighbours", role, p->bit / 32 * 4, 0, 32)
+            ->unit
             = zero->layout.order == TM_ORDER_PLANES || 32 % zero->layout.bits ? 0 : zero->layout.bits;
-      tm_packing_add_own (packing, zero->stored, name, zero->add ? "zero point less one" : "zero point", role, p->bit / 8,
-                          (guint)(p->bit % 8), p->bits, at->stored_zero);
+      tm_packing_add_own (packing, zero->stored, name, zero->add ? "zero point less one" : "zero point", role,
+                          p->bit / 8, (guint) (p->bit % 8), p->bits, at->stored_zero);
     }
   if (data->index && data->index_stored)
     add_element (packing, data->index_stored, data->ragged ? "invperm" : "g_idx",
@@ -287,8 +291,10 @@ tm_packed_integer_describe (const TmTensor *tensor, guint64 flat, TmPacking *pac
   for (guint i = 0; i < at.n_pieces; i++)
     {
       tm_packing_add_own (packing, data->words, "q", "code", TM_PACK_CODE, at.piece[i].bit / 8,
-                          (guint)(at.piece[i].bit % 8), at.piece[i].bits,
-                          at.code >> shift & ((1u << at.piece[i].bits) - 1));
+                          (guint) (at.piece[i].bit % 8), at.piece[i].bits,
+                          at.n_pieces == 1 && data->is_signed
+                              ? signed_code (data, at.code)
+                              : (gint) (at.code >> shift & ((1u << at.piece[i].bits) - 1)));
       shift += at.piece[i].bits;
     }
   add_parameters (data, &at, packing);

@@ -25,13 +25,10 @@ read_tiles (const TmPackedInteger *data, guint64 row, gsize n_rows, guint64 colu
             GError **error)
 {
   const guint64 first = column / 64, last = (column + n_columns - 1) / 64;
-  const gsize n_tiles = (gsize)(last - first + 1);
-  g_autofree guint8 *packed = g_malloc (n_tiles * 128);
-  guint8 nibbles[64], slots[64];
+  const gsize n_tiles = (gsize) (last - first + 1);
+  g_autofree guint8 *packed = g_malloc (n_tiles * 128), *codes = g_malloc (n_tiles * 64);
   guint64 have = G_MAXUINT64;
 
-  for (guint k = 0; k < 64; k++)
-    slots[k] = (guint8)(k / 32 * 32 + tile_slot (k % 32));
   for (gsize r = 0; r < n_rows; r++)
     {
       const guint64 o = row + r;
@@ -43,15 +40,8 @@ read_tiles (const TmPackedInteger *data, guint64 row, gsize n_rows, guint64 colu
             return FALSE;
         }
       for (gsize t = 0; t < n_tiles; t++)
-        {
-          const guint64 from = MAX ((first + t) * 64, column), to = MIN ((first + t + 1) * 64, column + n_columns);
-          guint8 *to_row = out + r * n_columns + (from - column);
-          const guint base = (guint)(from % 64);
-
-          tm_kernels_get ()->integer.split_nibbles (packed + t * 128 + o % 4 * 32, 32, nibbles);
-          for (guint k = 0; k < to - from; k++)
-            to_row[k] = nibbles[slots[base + k]];
-        }
+        tm_kernels_get ()->integer.untile (packed + t * 128 + o % 4 * 32, 2, codes + 64 * t);
+      memcpy (out + r * n_columns, codes + column % 64, n_columns);
     }
   return TRUE;
 }
@@ -60,19 +50,17 @@ static gboolean
 read_pairs (const TmPackedInteger *data, guint64 slice, guint64 row, gsize n_rows, guint64 column, gsize n_columns,
             guint8 *out, GError **error)
 {
-  g_autofree guint8 *packed = g_malloc (n_columns);
+  g_autofree guint8 *packed = g_malloc (n_columns), *other = g_malloc (n_columns);
 
-  for (gsize r = 0; r < n_rows; r++)
+  for (guint64 pair = row / 2; pair <= (row + n_rows - 1) / 2; pair++)
     {
-      const guint64 o = row + r;
-      const guint shift = 4 * (guint)(o & 1);
+      guint8 *low = 2 * pair >= row ? out + (2 * pair - row) * n_columns : other;
+      guint8 *high = 2 * pair + 1 < row + n_rows ? out + (2 * pair + 1 - row) * n_columns : other;
 
-      if ((r == 0 || !(o & 1))
-          && !tm_stored_read (data->words, slice * data->layout.slice + o / 2 * data->n_columns + column, n_columns,
-                              packed, error))
+      if (!tm_stored_read (data->words, slice * data->layout.slice + pair * data->n_columns + column, n_columns, packed,
+                           error))
         return FALSE;
-      for (gsize i = 0; i < n_columns; i++)
-        out[r * n_columns + i] = packed[i] >> shift & 15;
+      tm_kernels_get ()->integer.split_pairs (packed, n_columns, low, high);
     }
   return TRUE;
 }
@@ -80,10 +68,12 @@ read_pairs (const TmPackedInteger *data, guint64 slice, guint64 row, gsize n_row
 static TmCodeLayout
 ragged_layout (const TmPackedInteger *data, guint group)
 {
-  return (TmCodeLayout){ .order = TM_ORDER_STREAM, .bits = data->ragged->bits[group], .down = TRUE,
-                         .pitch = data->layout.pitch,
-                         /* a slice is what comes before the group's first word row */
-                         .slice = (guint64)data->ragged->word_row[group] * data->layout.pitch * 4 };
+  return (TmCodeLayout) { .order = TM_ORDER_STREAM,
+                          .bits = data->ragged->bits[group],
+                          .down = TRUE,
+                          .pitch = data->layout.pitch,
+                          /* a slice is what comes before the group's first word row */
+                          .slice = (guint64) data->ragged->word_row[group] * data->layout.pitch * 4 };
 }
 
 /* Whole columns in stored order, then every column from its stored row. */
@@ -92,7 +82,7 @@ read_ragged (const TmPackedInteger *data, guint64 row, gsize n_rows, guint64 col
              GError **error)
 {
   const TmRaggedWords *ragged = data->ragged;
-  const gsize length = (gsize)data->n_columns;
+  const gsize length = (gsize) data->n_columns;
   const gsize at_once = CLAMP (TM_STRIPE_BYTES / MAX (length, 1), 1, n_rows);
   g_autofree guint8 *stored = g_try_malloc (at_once * length), *group = g_try_malloc (at_once * length);
 
@@ -155,12 +145,13 @@ tm_packed_integer_locate (const TmPackedInteger *data, guint64 slice, guint64 ro
     case TM_WORDS_ALONG_COLUMNS:
       return tm_layout_locate (&data->layout, slice, column, row, pieces);
     case TM_WORDS_ROW_PAIRS:
-      pieces[0] = (TmCodePiece){ (slice * data->layout.slice + row / 2 * data->n_columns + column) * 8 + 4 * (row & 1), 4 };
+      pieces[0]
+          = (TmCodePiece) { (slice * data->layout.slice + row / 2 * data->n_columns + column) * 8 + 4 * (row & 1), 4 };
       return 1;
     case TM_WORDS_TILES:
-      pieces[0] = (TmCodePiece){ tile_byte (data, row, column / 64) * 8
-                                   + 4 * (column % 64 / 32 * 32 + tile_slot ((guint)(column % 32))),
-                                 4 };
+      pieces[0] = (TmCodePiece) {
+        tile_byte (data, row, column / 64) * 8 + 4 * (column % 64 / 32 * 32 + tile_slot ((guint) (column % 32))), 4
+      };
       return 1;
     case TM_WORDS_RAGGED:
       group = data->ragged->group_of_row[data->ragged->stored_row[column]];

@@ -6,14 +6,18 @@
 #include "quant/kernels.h"
 #include "quant/quant-private.h"
 
-enum { STRIPE_CODES, STRIPE_SCALES };
+enum
+{
+  STRIPE_CODES,
+  STRIPE_SCALES
+};
 
 /* --- Groups and their parameters -------------------------------------------------------------------------------------- */
 
 guint
 tm_packed_integer_get_group (const TmPackedInteger *data, guint64 column)
 {
-  return data->index ? data->index[column] : (guint)(column / data->group_size);
+  return data->index ? data->index[column] : (guint) (column / data->group_size);
 }
 
 guint
@@ -92,13 +96,13 @@ read_codes (const TmGroupParameter *p, guint64 slice, guint64 row, gsize n_rows,
         return FALSE;
       for (gsize g = 0; g < n_groups; g++)
         for (gsize r = 0; r < n_rows; r++)
-          out[r * n_groups + g] = (float)((codes[g * n_rows + r] + p->add) & mask);
+          out[r * n_groups + g] = (float) ((codes[g * n_rows + r] + p->add) & mask);
       return TRUE;
     }
   if (!tm_layout_read (&p->layout, p->stored, slice, row, n_rows, group, n_groups, codes, error))
     return FALSE;
   for (gsize i = 0; i < n_rows * n_groups; i++)
-    out[i] = (float)((codes[i] + p->add) & mask);
+    out[i] = (float) ((codes[i] + p->add) & mask);
   return TRUE;
 }
 
@@ -109,15 +113,16 @@ read_ragged (const TmPackedInteger *data, gboolean is_scale, guint64 row, gsize 
 {
   g_autofree guint8 *codes = g_malloc (n_rows * n_groups);
 
-  if (is_scale && !tm_layout_read (&data->scale.layout, data->scale.stored, 0, group, n_groups, row, n_rows, codes, error))
+  if (is_scale
+      && !tm_layout_read (&data->scale.layout, data->scale.stored, 0, group, n_groups, row, n_rows, codes, error))
     return FALSE;
   for (gsize g = 0; g < n_groups; g++)
     for (gsize r = 0; r < n_rows; r++)
       {
         const guint s = is_scale ? codes[g * n_rows + r] + 1u : 0;
 
-        out[r * n_groups + g] = is_scale ? (float)(s * s) * data->ragged->scale_max[group + g] / 256
-                                         : (float)(1u << (data->ragged->bits[group + g] - 1));
+        out[r * n_groups + g] = is_scale ? (float) (s * s) * data->ragged->scale_max[group + g] / 256
+                                         : (float) (1u << (data->ragged->bits[group + g] - 1));
       }
   return TRUE;
 }
@@ -169,7 +174,7 @@ widen (const TmPackedInteger *data, gsize bytes_a_row, guint64 *row, gsize *n_ro
   if (*row + *n_rows > to)
     return;
   *row = from;
-  *n_rows = (gsize)(to - from);
+  *n_rows = (gsize) (to - from);
 }
 
 static gboolean
@@ -201,7 +206,7 @@ get_codes (const TmPackedInteger *data, const Rectangle *at, gsize *pitch, GErro
       if (wants_stripe (data, at))
         {
           whole.column = 0;
-          whole.n_columns = (gsize)data->n_columns;
+          whole.n_columns = (gsize) data->n_columns;
           widen (data, whole.n_columns, &whole.row, &whole.n_rows);
           if (whole.n_rows > TM_STRIPE_BYTES / whole.n_columns) /* not even one row: only what is asked */
             whole = *at;
@@ -218,7 +223,7 @@ get_codes (const TmPackedInteger *data, const Rectangle *at, gsize *pitch, GErro
       stripe->column = whole.column;
       stripe->n_columns = whole.n_columns;
     }
-  *pitch = (gsize)stripe->n_columns;
+  *pitch = (gsize) stripe->n_columns;
   return stripe->bytes + (row - stripe->row) * stripe->n_columns + (at->column - stripe->column);
 }
 
@@ -230,7 +235,7 @@ get_parameters (const TmPackedInteger *data, const Rectangle *at, const float **
   const guint64 row = at->slice * data->n_rows + at->row;
   const guint64 group = data->index ? 0 : at->column / data->group_size;
   const gsize n_groups
-      = (gsize)((data->index ? data->n_groups : (at->column + at->n_columns - 1) / data->group_size + 1) - group);
+      = (gsize) ((data->index ? data->n_groups : (at->column + at->n_columns - 1) / data->group_size + 1) - group);
   TmStripe *stripe = tm_stripe_find (data->owner, STRIPE_SCALES, row, at->n_rows, group, n_groups);
   gsize n;
 
@@ -241,17 +246,17 @@ get_parameters (const TmPackedInteger *data, const Rectangle *at, const float **
       if (wants_stripe (data, at) && data->n_groups <= TM_STRIPE_BYTES / 8)
         {
           whole.column = 0;
-          whole.n_columns = (gsize)data->n_groups;
-          widen (data, MAX (whole.n_columns * 8, (gsize)MIN (data->n_columns, TM_STRIPE_BYTES)), &whole.row,
+          whole.n_columns = (gsize) data->n_groups;
+          widen (data, MAX (whole.n_columns * 8, (gsize) MIN (data->n_columns, TM_STRIPE_BYTES)), &whole.row,
                  &whole.n_rows);
         }
       n = whole.n_rows * whole.n_columns;
       stripe = take (n * 8, error);
       if (stripe == NULL
           || !tm_packed_integer_read_parameter (data, &data->scale, whole.slice, whole.row, whole.n_rows, whole.column,
-                                                whole.n_columns, (float *)(gpointer)stripe->bytes, error)
+                                                whole.n_columns, (float *) (gpointer) stripe->bytes, error)
           || !tm_packed_integer_read_parameter (data, &data->zero, whole.slice, whole.row, whole.n_rows, whole.column,
-                                                whole.n_columns, (float *)(gpointer)stripe->bytes + n, error))
+                                                whole.n_columns, (float *) (gpointer) stripe->bytes + n, error))
         return FALSE;
       stripe->owner = data->owner;
       stripe->key = STRIPE_SCALES;
@@ -260,10 +265,10 @@ get_parameters (const TmPackedInteger *data, const Rectangle *at, const float **
       stripe->column = whole.column;
       stripe->n_columns = whole.n_columns;
     }
-  n = (gsize)(stripe->n_rows * stripe->n_columns);
-  *pitch = (gsize)stripe->n_columns;
+  n = (gsize) (stripe->n_rows * stripe->n_columns);
+  *pitch = (gsize) stripe->n_columns;
   *first = stripe->column;
-  *scales = (const float *)(gpointer)stripe->bytes + (row - stripe->row) * stripe->n_columns;
+  *scales = (const float *) (gpointer) stripe->bytes + (row - stripe->row) * stripe->n_columns;
   *zeros = *scales + n;
   return TRUE;
 }
@@ -271,8 +276,8 @@ get_parameters (const TmPackedInteger *data, const Rectangle *at, const float **
 /* --- Rows × columns --------------------------------------------------------------------------------------------------- */
 
 static void
-fill_row (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at, const guint8 *codes, const float *scales,
-          const float *zeros, guint64 first, float *out)
+fill_row (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at, const guint8 *codes,
+          const float *scales, const float *zeros, guint64 first, float *out)
 {
   const TmIntegerKernels *kernels = &tm_kernels_get ()->integer;
 
@@ -286,13 +291,13 @@ fill_row (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at,
         for (gsize i = 0; i < at->n_columns; i++)
           out[i] = quantity == TM_QUANTITY_SCALE   ? scales[index[i]]
                    : quantity != TM_QUANTITY_VALUE ? zeros[index[i]]
-                                                   : scales[index[i]] * (float)codes[i] + zeros[index[i]];
+                                                   : scales[index[i]] * (float) codes[i] + zeros[index[i]];
       return;
     }
   for (guint64 i = 0; i < at->n_columns;)
     {
       const guint64 group = (at->column + i) / data->group_size;
-      const gsize n = (gsize)MIN (at->n_columns - i, (group + 1) * data->group_size - (at->column + i));
+      const gsize n = (gsize) MIN (at->n_columns - i, (group + 1) * data->group_size - (at->column + i));
       const float scale = scales[group - first], zero = zeros[group - first];
 
       if (quantity != TM_QUANTITY_VALUE)
@@ -324,12 +329,12 @@ decode (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at, f
         for (gsize i = 0; i < at->n_columns; i++)
           {
             const guint8 code = codes[r * pitch + i];
-            const gint32 number = data->is_signed ? (gint8)code : code;
+            const gint32 number = data->is_signed ? (gint8) code : code;
 
             if (raw)
               raw[r * at->n_columns + i] = number;
             else
-              out[r * at->n_columns + i] = (float)number;
+              out[r * at->n_columns + i] = (float) number;
           }
       return TRUE;
     }
@@ -349,17 +354,18 @@ decode (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at, f
 
 /* Rows count on through the slices; what is unpacked at once fits the scratch. */
 static gboolean
-decode_rows (const TmPackedInteger *data, TmQuantity quantity, guint64 row, gsize n_rows, guint64 column, gsize n_columns,
-             float *out, gint32 *raw, GError **error)
+decode_rows (const TmPackedInteger *data, TmQuantity quantity, guint64 row, gsize n_rows, guint64 column,
+             gsize n_columns, float *out, gint32 *raw, GError **error)
 {
-  const gsize n_groups = data->index ? (gsize)data->n_groups : n_columns / (gsize)MIN (data->group_size, G_MAXINT32) + 2;
+  const gsize n_groups
+      = data->index ? (gsize) data->n_groups : n_columns / (gsize) MIN (data->group_size, G_MAXINT32) + 2;
   const gsize most = MAX (TM_STRIPE_BYTES / MAX (n_columns, 8 * n_groups), 1);
 
   while (n_rows > 0)
     {
       Rectangle at = { row / data->n_rows, row % data->n_rows, column, 0, n_columns };
 
-      at.n_rows = (gsize)MIN (MIN (n_rows, most), data->n_rows - at.row);
+      at.n_rows = (gsize) MIN (MIN (n_rows, most), data->n_rows - at.row);
       if (!decode (data, quantity, &at, out, raw, error))
         return FALSE;
       if (raw)
@@ -383,10 +389,10 @@ decode_run (const TmTensor *tensor, TmQuantity quantity, guint64 first, gsize co
   while (count > 0)
     {
       const guint64 column = first % data->n_columns;
-      gsize n_rows = 1, n_columns = (gsize)MIN (count, data->n_columns - column);
+      gsize n_rows = 1, n_columns = (gsize) MIN (count, data->n_columns - column);
 
       if (column == 0 && count > data->n_columns)
-        n_rows = count / (gsize)data->n_columns;
+        n_rows = count / (gsize) data->n_columns;
       if (!decode_rows (data, quantity, first / data->n_columns, n_rows, column, n_columns, out, raw, error))
         return FALSE;
       if (raw)

@@ -41,13 +41,13 @@ typedef struct
 /* EXL2 (facts: quant-conventions.md section 11). */
 typedef struct
 {
-  guint8 *bits;       /* of each group */
-  guint32 *word_row;  /* first word row of each group */
-  guint32 *first;     /* first stored row of each group */
-  guint32 *stored_row; /* of each column */
-  guint32 *column;    /* of each stored row */
+  guint8 *bits;          /* of each group */
+  guint32 *word_row;     /* first word row of each group */
+  guint32 *first;        /* first stored row of each group */
+  guint32 *stored_row;   /* of each column */
+  guint32 *column;       /* of each stored row */
   guint32 *group_of_row; /* of each stored row */
-  float *scale_max;   /* of each group */
+  float *scale_max;      /* of each group */
 } TmRaggedWords;
 
 typedef struct
@@ -56,16 +56,16 @@ typedef struct
   TmCodeLayout layout;
   const TmStored *words;
   guint64 n_slices, n_rows, n_columns;
-  guint64 n_groups, group_size;  /* group of column i: i / group_size, or index[i] */
-  const guint32 *index;          /* borrowed from the granularity's table, or NULL */
-  const TmStored *index_stored;  /* the tensor it is from, for the picture */
+  guint64 n_groups, group_size; /* group of column i: i / group_size, or index[i] */
+  const guint32 *index;         /* borrowed from the granularity's table, or NULL */
+  const TmStored *index_stored; /* the tensor it is from, for the picture */
   TmGroupParameter scale, zero;
-  gboolean zero_is_offset;       /* zero is an offset that is added */
-  gboolean is_signed;            /* raw is signed: int8 */
-  guint8 flip;                   /* two's complement: the sign bit; else 0 */
-  const char *formula;           /* static; terms scale, q, zero or offset */
+  gboolean zero_is_offset; /* zero is an offset that is added */
+  gboolean is_signed;      /* raw is signed: int8 */
+  guint8 flip;             /* two's complement: the sign bit; else 0 */
+  const char *formula;     /* static; terms scale, q, zero or offset */
   TmRaggedWords *ragged;
-  guint64 owner;                 /* of stripes */
+  guint64 owner; /* of stripes */
 } TmPackedInteger;
 
 /* Sets codec and codec_data of a tensor (takes data). What is set first: name, shape, granularity, code_bits. */
@@ -73,9 +73,9 @@ void tm_packed_integer_attach (TmTensor *tensor, TmPackedInteger *data);
 void tm_packed_integer_free (TmPackedInteger *data);
 
 /* Effective scale or zero point of rows × groups: out[row × n_groups + group]. */
-gboolean tm_packed_integer_read_parameter (const TmPackedInteger *data, const TmGroupParameter *parameter, guint64 slice,
-                                           guint64 row, gsize n_rows, guint64 group, gsize n_groups, float *out,
-                                           GError **error);
+gboolean tm_packed_integer_read_parameter (const TmPackedInteger *data, const TmGroupParameter *parameter,
+                                           guint64 slice, guint64 row, gsize n_rows, guint64 group, gsize n_groups,
+                                           float *out, GError **error);
 /* Where a code is; the number of pieces. */
 guint tm_packed_integer_locate (const TmPackedInteger *data, guint64 slice, guint64 row, guint64 column,
                                 TmCodePiece pieces[TM_MAX_CODE_PIECES]);

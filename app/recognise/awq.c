@@ -24,8 +24,8 @@ refuse (const Awq *q, const char *what, const TmStored *stored)
 {
   g_autofree char *shape = tm_claim_format_shape (stored);
 
-  return tm_folding_refuse (q->folding, &tm_convention_awq, q->bundle, "shape", "%s %s has the shape %s", what, stored->name,
-                            shape);
+  return tm_folding_refuse (q->folding, &tm_convention_awq, q->bundle, "shape", "%s %s has the shape %s", what,
+                            stored->name, shape);
 }
 
 static void
@@ -37,7 +37,8 @@ check_config (const Awq *q, TmTensor *tensor)
 
   if (method && strcmp (method, "awq") != 0 && strcmp (method, "auto-round") != 0)
     return;
-  if ((tm_config_get_quantization_u64 (config, "bits", &stated) || tm_config_get_quantization_u64 (config, "w_bit", &stated))
+  if ((tm_config_get_quantization_u64 (config, "bits", &stated)
+       || tm_config_get_quantization_u64 (config, "w_bit", &stated))
       && stated != 4)
     tm_claim_conflict (q->folding, tensor, "%" G_GUINT64_FORMAT " bits, its shapes 4", stated);
   if ((tm_config_get_quantization_u64 (config, "group_size", &stated)
@@ -103,11 +104,18 @@ claim_gemm (Awq *q)
     return refuse (q, "more elements than can be counted:", q->qweight);
   order = strcmp (tm_claim_choose (q->folding, tensor, "nibbles", "interleaved", "interleaved|linear",
                                    "qweight is [I, O/8], and AutoAWQ interleaves the nibbles of such words"),
-                  "linear") == 0 ? TM_ORDER_STREAM : TM_ORDER_AWQ;
+                  "linear")
+                  == 0
+              ? TM_ORDER_STREAM
+              : TM_ORDER_AWQ;
   data->arrangement = TM_WORDS_ALONG_COLUMNS;
-  data->layout = (TmCodeLayout){ order, 4, FALSE, words * 4, 0 };
-  data->scale = (TmGroupParameter){ .kind = TM_PARAMETER_ELEMENTS, .stored = q->scales, .row_step = 1, .group_step = q->n_rows };
-  data->zero = (TmGroupParameter){ .kind = TM_PARAMETER_CODES, .stored = q->qzeros, .lines_are_groups = TRUE, .layout = data->layout };
+  data->layout = (TmCodeLayout) { order, 4, FALSE, words * 4, 0 };
+  data->scale = (TmGroupParameter) {
+    .kind = TM_PARAMETER_ELEMENTS, .stored = q->scales, .row_step = 1, .group_step = q->n_rows
+  };
+  data->zero = (TmGroupParameter) {
+    .kind = TM_PARAMETER_CODES, .stored = q->qzeros, .lines_are_groups = TRUE, .layout = data->layout
+  };
   return finish (q, tensor, data);
 }
 
@@ -199,9 +207,13 @@ claim_gemv (Awq *q)
       return refuse (q, "no group of 128, 64 or 32 columns gives the padded width of qzeros:", q->qzeros);
     }
   data->arrangement = TM_WORDS_ALONG_ROWS;
-  data->layout = (TmCodeLayout){ TM_ORDER_STREAM, 4, FALSE, q->qweight->shape[1] * 4, 0 };
-  data->scale = (TmGroupParameter){ .kind = TM_PARAMETER_ELEMENTS, .stored = q->scales, .row_step = q->scales->shape[1], .group_step = 1 };
-  data->zero = (TmGroupParameter){ .kind = TM_PARAMETER_CODES, .stored = q->qzeros, .layout = { TM_ORDER_STREAM, 4, FALSE, words * 4, 0 } };
+  data->layout = (TmCodeLayout) { TM_ORDER_STREAM, 4, FALSE, q->qweight->shape[1] * 4, 0 };
+  data->scale = (TmGroupParameter) {
+    .kind = TM_PARAMETER_ELEMENTS, .stored = q->scales, .row_step = q->scales->shape[1], .group_step = 1
+  };
+  data->zero = (TmGroupParameter) { .kind = TM_PARAMETER_CODES,
+                                    .stored = q->qzeros,
+                                    .layout = { TM_ORDER_STREAM, 4, FALSE, words * 4, 0 } };
   return finish (q, tensor, data);
 }
 
@@ -228,19 +240,44 @@ claim_gemv_fast (Awq *q)
       return refuse (q, "no group of 128, 64 or 32 columns gives the padded height of scales:", q->scales);
     }
   data->arrangement = TM_WORDS_TILES;
-  data->layout = (TmCodeLayout){ TM_ORDER_STREAM, 4, FALSE, q->n_columns * 2, 0 };
-  data->scale = (TmGroupParameter){ .kind = TM_PARAMETER_ELEMENTS, .stored = q->scales, .row_step = 1, .group_step = q->n_rows };
-  data->zero = (TmGroupParameter){ .kind = TM_PARAMETER_ELEMENTS, .stored = q->qzeros, .row_step = 1, .group_step = q->n_rows };
+  data->layout = (TmCodeLayout) { TM_ORDER_STREAM, 4, FALSE, q->n_columns * 2, 0 };
+  data->scale = (TmGroupParameter) {
+    .kind = TM_PARAMETER_ELEMENTS, .stored = q->scales, .row_step = 1, .group_step = q->n_rows
+  };
+  data->zero = (TmGroupParameter) {
+    .kind = TM_PARAMETER_ELEMENTS, .stored = q->qzeros, .row_step = 1, .group_step = q->n_rows
+  };
   data->zero_is_offset = TRUE;
   data->formula = "scale × q + offset";
   return finish (q, tensor, data);
 }
 
+/* As many rows of scales as of qweight are GEMM's groups of one column, which nobody writes, or GEMV's padded rows. */
+static gboolean
+is_gemv_instead (const Awq *q)
+{
+  const guint64 n_columns = 8 * q->qweight->shape[1];
+
+  if (q->scales->shape[0] != q->qweight->shape[0] || q->qzeros->shape[0] != q->qweight->shape[0])
+    return FALSE;
+  for (guint size = 128; size >= 32; size /= 2)
+    if (n_columns % size == 0 && padded_words (n_columns, size) == q->qzeros->shape[1])
+      return TRUE;
+  return FALSE;
+}
+
 static TmClaim
 claim (TmFolding *folding, const TmBundle *bundle)
 {
-  Awq q = { folding, bundle, tm_bundle_get (folding, bundle, ".qweight"), tm_bundle_get (folding, bundle, ".qzeros"),
-            tm_bundle_get (folding, bundle, ".scales"), 0, 0, 0, 0 };
+  Awq q = { folding,
+            bundle,
+            tm_bundle_get (folding, bundle, ".qweight"),
+            tm_bundle_get (folding, bundle, ".qzeros"),
+            tm_bundle_get (folding, bundle, ".scales"),
+            0,
+            0,
+            0,
+            0 };
 
   if (q.qweight == NULL || (q.qweight->dtype != TM_DTYPE_I32 && q.qweight->dtype != TM_DTYPE_I16))
     return TM_CLAIM_NO;
@@ -255,7 +292,9 @@ claim (TmFolding *folding, const TmBundle *bundle)
     return tm_claim_is_float_matrix (q.qzeros) ? claim_gemv_fast (&q) : refuse (&q, "its", q.qzeros);
   if (!tm_claim_is_matrix (q.qzeros, TM_DTYPE_I32))
     return refuse (&q, "its", q.qzeros);
-  return q.qweight->shape[1] <= G_MAXUINT32 && q.scales->shape[1] == 8 * q.qweight->shape[1] ? claim_gemm (&q) : claim_gemv (&q);
+  return q.qweight->shape[1] <= G_MAXUINT32 && q.scales->shape[1] == 8 * q.qweight->shape[1] && !is_gemv_instead (&q)
+             ? claim_gemm (&q)
+             : claim_gemv (&q);
 }
 
 const TmConvention tm_convention_awq = { "awq", suffixes, claim };

@@ -17,8 +17,8 @@
 
 extern const TmConvention tm_convention_compressed_integers;
 
-static const char *const suffixes[] = { ".weight", ".weight_packed", ".weight_scale", ".weight_zero_point",
-                                        ".weight_shape", ".weight_g_idx", NULL };
+static const char *const suffixes[]
+    = { ".weight", ".weight_packed", ".weight_scale", ".weight_zero_point", ".weight_shape", ".weight_g_idx", NULL };
 
 typedef struct
 {
@@ -36,14 +36,20 @@ refuse (const Packed *q, const char *what, const TmStored *stored)
 {
   g_autofree char *shape = tm_claim_format_shape (stored);
 
-  return tm_folding_refuse (q->folding, &tm_convention_compressed_integers, q->bundle, "shape", "%s %s has the shape %s",
-                            what, stored->name, shape);
+  return tm_folding_refuse (q->folding, &tm_convention_compressed_integers, q->bundle, "shape",
+                            "%s %s has the shape %s", what, stored->name, shape);
 }
 
 /* --- Config ----------------------------------------------------------------------------------------------------------- */
 
 /* num_bits and group_size of every config group: what a module has must be among them. */
-typedef struct { const char *member; guint64 wanted, first; guint n; gboolean found; } Groups;
+typedef struct
+{
+  const char *member;
+  guint64 wanted, first;
+  guint n;
+  gboolean found;
+} Groups;
 
 static void
 look_at_group (const char *path, const char *value, gpointer data)
@@ -80,8 +86,8 @@ check_config (const Packed *q, TmTensor *tensor)
   if (bits.n > 0 && !bits.found)
     tm_claim_conflict (q->folding, tensor, "%" G_GUINT64_FORMAT " bits, its shapes %u", bits.first, q->bits);
   if (group.n > 0 && !group.found && q->n_groups > 1)
-    tm_claim_conflict (q->folding, tensor, "groups of %" G_GUINT64_FORMAT ", its shapes %" G_GUINT64_FORMAT, group.first,
-                       q->group_size);
+    tm_claim_conflict (q->folding, tensor, "groups of %" G_GUINT64_FORMAT ", its shapes %" G_GUINT64_FORMAT,
+                       group.first, q->group_size);
 }
 
 /* --- Scales and zero points by element -------------------------------------------------------------------------------- */
@@ -94,7 +100,7 @@ set_elements (const Packed *q, const TmStored *stored, TmGroupParameter *paramet
   const guint64 *shape = stored->shape;
   guint rank = stored->rank;
 
-  *parameter = (TmGroupParameter){ .kind = TM_PARAMETER_ELEMENTS, .stored = stored };
+  *parameter = (TmGroupParameter) { .kind = TM_PARAMETER_ELEMENTS, .stored = stored };
   *n_groups = 1;
   if (stored->n_elements == 1 && q->n_slices == 1)
     return TRUE;
@@ -138,8 +144,8 @@ begin (const Packed *q, TmDtype code, TmPackedInteger **data)
 {
   const guint64 shape[3] = { q->n_slices, q->n_rows, q->n_columns };
   const guint rank = q->packed->rank;
-  TmTensor *tensor = tm_folding_begin (q->folding, &tm_convention_compressed_integers, tm_claim_weight_name (q->bundle), code,
-                                       rank, rank == 3 ? shape : shape + 1);
+  TmTensor *tensor = tm_folding_begin (q->folding, &tm_convention_compressed_integers, tm_claim_weight_name (q->bundle),
+                                       code, rank, rank == 3 ? shape : shape + 1);
 
   if (tensor == NULL)
     return NULL;
@@ -176,14 +182,16 @@ claim_bytes (Packed *q)
   if (!is_number (q->scale) || !set_elements (q, q->scale, &scale, &q->n_groups))
     return refuse (q, "a scale for all, for each row or for groups of a row is wanted, but", q->scale);
   q->group_size = tm_claim_guess_group_size (q->n_columns, q->n_groups);
-  if (q->group_size == 0 || (q->zero && (!set_elements (q, q->zero, &zero, &zero_groups) || zero_groups != q->n_groups
-                                         || !(tm_operand_is_integer (q->zero) || is_number (q->zero)))))
+  if (q->group_size == 0
+      || (q->zero
+          && (!set_elements (q, q->zero, &zero, &zero_groups) || zero_groups != q->n_groups
+              || !(tm_operand_is_integer (q->zero) || is_number (q->zero)))))
     return refuse (q, "the shape of the scales is wanted, but", q->group_size ? q->zero : q->scale);
   tensor = begin (q, TM_DTYPE_CODE_I8, &data);
   if (tensor == NULL)
     return refuse (q, "more elements than can be counted:", q->packed);
   data->arrangement = TM_WORDS_ALONG_ROWS;
-  data->layout = (TmCodeLayout){ TM_ORDER_STREAM, 8, FALSE, q->n_columns, q->n_rows * q->n_columns };
+  data->layout = (TmCodeLayout) { TM_ORDER_STREAM, 8, FALSE, q->n_columns, q->n_rows * q->n_columns };
   data->scale = scale;
   data->zero = zero;
   data->is_signed = TRUE;
@@ -254,13 +262,13 @@ find_bits (Packed *q, const char **evidence, GString *alternatives)
 static gboolean
 set_zero (const Packed *q, TmPackedInteger *data)
 {
-  const float middle = (float)(1u << (q->bits - 1));
+  const float middle = (float) (1u << (q->bits - 1));
   const TmStored *zero = q->zero;
   guint64 n_groups;
 
   if (zero == NULL)
     {
-      data->zero = (TmGroupParameter){ .kind = TM_PARAMETER_CONSTANT, .constant = middle };
+      data->zero = (TmGroupParameter) { .kind = TM_PARAMETER_CONSTANT, .constant = middle };
       return TRUE;
     }
   if (zero->dtype == TM_DTYPE_I32 && zero->rank == q->packed->rank && zero->rank >= 2)
@@ -269,12 +277,15 @@ set_zero (const Packed *q, TmPackedInteger *data)
       const gboolean dense = words == words_of (q->n_rows, q->bits, FALSE);
       const gboolean padded = words == words_of (q->n_rows, q->bits, TRUE);
 
-      if (zero->shape[zero->rank - 1] == q->n_groups && (zero->rank == 2 || zero->shape[0] == q->n_slices) && (dense || padded))
+      if (zero->shape[zero->rank - 1] == q->n_groups && (zero->rank == 2 || zero->shape[0] == q->n_slices)
+          && (dense || padded))
         {
           const TmCodeOrder order = padded && (!dense || q->padded) ? TM_ORDER_PADDED : TM_ORDER_STREAM;
 
-          data->zero = (TmGroupParameter){ .kind = TM_PARAMETER_CODES, .stored = zero, .lines_are_groups = TRUE,
-                                           .layout = { order, q->bits, TRUE, q->n_groups, words * q->n_groups * 4 } };
+          data->zero = (TmGroupParameter) { .kind = TM_PARAMETER_CODES,
+                                            .stored = zero,
+                                            .lines_are_groups = TRUE,
+                                            .layout = { order, q->bits, TRUE, q->n_groups, words * q->n_groups * 4 } };
           return TRUE;
         }
     }
@@ -303,9 +314,9 @@ find_shape (Packed *q)
   numbers = tm_operand_load_i64 (q->shape, 3, &error);
   if (numbers == NULL)
     return "weight_shape cannot be read";
-  if (numbers[q->shape->n_elements - 1] <= 0 || numbers[q->shape->n_elements - 2] != (gint64)q->n_rows)
+  if (numbers[q->shape->n_elements - 1] <= 0 || numbers[q->shape->n_elements - 2] != (gint64) q->n_rows)
     return "weight_shape has other rows than weight_packed";
-  q->n_columns = (guint64)numbers[q->shape->n_elements - 1];
+  q->n_columns = (guint64) numbers[q->shape->n_elements - 1];
   if (q->n_columns > G_MAXINT64 / 64 || packed->shape[packed->rank - 1] > q->n_columns)
     return "weight_shape has other columns than weight_packed";
   return NULL;
@@ -340,9 +351,9 @@ claim_packed (Packed *q)
     return refuse (q, "more elements than can be counted:", q->packed);
   tm_folding_add (q->folding, tensor, TM_ROLE_GROUP_INDEX, q->g_idx);
   data->arrangement = TM_WORDS_ALONG_ROWS;
-  data->layout = (TmCodeLayout){ q->padded ? TM_ORDER_PADDED : TM_ORDER_STREAM, q->bits, FALSE,
-                                 q->packed->shape[q->packed->rank - 1] * 4,
-                                 q->packed->shape[q->packed->rank - 1] * 4 * q->n_rows };
+  data->layout = (TmCodeLayout) { q->padded ? TM_ORDER_PADDED : TM_ORDER_STREAM, q->bits, FALSE,
+                                  q->packed->shape[q->packed->rank - 1] * 4,
+                                  q->packed->shape[q->packed->rank - 1] * 4 * q->n_rows };
   data->scale = scale;
   if (!set_zero (q, data))
     {
@@ -368,8 +379,10 @@ claim_packed (Packed *q)
           g_clear_pointer (&q->table, g_free);
           q->group_size = tm_claim_guess_group_size (q->n_columns, q->n_groups);
           if (strcmp (tm_claim_choose (q->folding, tensor, "g-idx", "sequential", "literal|sequential",
-                                       "weight_g_idx is all zero though there are %" G_GUINT64_FORMAT " groups", q->n_groups),
-                      "literal") == 0)
+                                       "weight_g_idx is all zero though there are %" G_GUINT64_FORMAT " groups",
+                                       q->n_groups),
+                      "literal")
+              == 0)
             q->table = g_new0 (guint32, q->n_columns);
         }
     }
@@ -382,10 +395,10 @@ claim_packed (Packed *q)
     }
   if (32 % q->bits != 0)
     tm_folding_assume (q->folding, tensor, "packing", q->padded ? "padded" : "dense", "padded|dense",
-                       "%" G_GUINT64_FORMAT " columns of %u bits are %" G_GUINT64_FORMAT " words dense and %" G_GUINT64_FORMAT
-                       " padded; there are %" G_GUINT64_FORMAT,
-                       q->n_columns, q->bits, words_of (q->n_columns, q->bits, FALSE), words_of (q->n_columns, q->bits, TRUE),
-                       q->packed->shape[q->packed->rank - 1]);
+                       "%" G_GUINT64_FORMAT " columns of %u bits are %" G_GUINT64_FORMAT
+                       " words dense and %" G_GUINT64_FORMAT " padded; there are %" G_GUINT64_FORMAT,
+                       q->n_columns, q->bits, words_of (q->n_columns, q->bits, FALSE),
+                       words_of (q->n_columns, q->bits, TRUE), q->packed->shape[q->packed->rank - 1]);
   tm_claim_set_groups (tensor, data, q->n_groups, q->group_size, q->table);
   check_config (q, tensor);
   tm_packed_integer_attach (tensor, data);

@@ -11,7 +11,8 @@
 
 extern const TmConvention tm_convention_exl2;
 
-static const char *const suffixes[] = { ".q_weight", ".q_groups", ".q_scale", ".q_scale_max", ".q_invperm", ".q_perm", NULL };
+static const char *const suffixes[]
+    = { ".q_weight", ".q_groups", ".q_scale", ".q_scale_max", ".q_invperm", ".q_perm", NULL };
 
 #define MOST_COLUMNS (1u << 20)
 
@@ -33,22 +34,22 @@ read_groups (const Exl2 *q, TmRaggedWords *ragged)
   for (guint64 g = 0; g < q->n_groups; g++)
     {
       const gint64 bits = pairs[2 * g], begin = pairs[2 * g + 1] & 0xFFFF;
-      const gint64 end = g + 1 < q->n_groups ? pairs[2 * g + 3] & 0xFFFF : (gint64)q->weight->shape[0];
+      const gint64 end = g + 1 < q->n_groups ? pairs[2 * g + 3] & 0xFFFF : (gint64) q->weight->shape[0];
 
       if (bits < 2 || bits > 8 || bits == 7)
         return "q_groups has a width that is none of 2, 3, 4, 5, 6 and 8 bits";
-      if (begin >= end || (g == 0 && begin != 0) || end > (gint64)q->weight->shape[0])
+      if (begin >= end || (g == 0 && begin != 0) || end > (gint64) q->weight->shape[0])
         return "q_groups has groups that do not follow each other";
-      ragged->bits[g] = (guint8)bits;
-      ragged->word_row[g] = (guint32)begin;
-      ragged->first[g] = (guint32)MIN (row, G_MAXUINT32);
-      row += (guint64)(end - begin) * 32 / (guint64)bits;
+      ragged->bits[g] = (guint8) bits;
+      ragged->word_row[g] = (guint32) begin;
+      ragged->first[g] = (guint32) MIN (row, G_MAXUINT32);
+      row += (guint64) (end - begin) * 32 / (guint64) bits;
     }
   if (row != q->n_columns)
     return "q_groups has other columns than q_invperm";
   for (guint64 g = 0; g < q->n_groups; g++)
     for (guint64 r = ragged->first[g]; r < (g + 1 < q->n_groups ? ragged->first[g + 1] : q->n_columns); r++)
-      ragged->group_of_row[r] = (guint32)g;
+      ragged->group_of_row[r] = (guint32) g;
   return NULL;
 }
 
@@ -63,10 +64,10 @@ read_permutation (const Exl2 *q, TmRaggedWords *ragged)
     ragged->column[i] = G_MAXUINT32;
   for (guint64 i = 0; i < q->n_columns; i++)
     {
-      if (rows[i] < 0 || (guint64)rows[i] >= q->n_columns || ragged->column[rows[i]] != G_MAXUINT32)
+      if (rows[i] < 0 || (guint64) rows[i] >= q->n_columns || ragged->column[rows[i]] != G_MAXUINT32)
         return "q_invperm is no permutation of the columns";
-      ragged->stored_row[i] = (guint32)rows[i];
-      ragged->column[rows[i]] = (guint32)i;
+      ragged->stored_row[i] = (guint32) rows[i];
+      ragged->column[rows[i]] = (guint32) i;
     }
   return NULL;
 }
@@ -122,24 +123,26 @@ build (TmFolding *folding, const TmBundle *bundle, const Exl2 *q)
   tensor->code_bits = most;
   tensor->symmetric = 1;
   data->arrangement = TM_WORDS_RAGGED;
-  data->layout = (TmCodeLayout){ TM_ORDER_STREAM, most, TRUE, q->n_rows, 0 };
+  data->layout = (TmCodeLayout) { TM_ORDER_STREAM, most, TRUE, q->n_rows, 0 };
   data->words = q->weight;
   data->n_slices = 1;
   data->n_rows = q->n_rows;
   data->n_columns = q->n_columns;
   data->index_stored = q->invperm;
   data->formula = "scale × (q − zero)";
-  data->scale = (TmGroupParameter){ .kind = TM_PARAMETER_CODES, .stored = q->scale, .lines_are_groups = TRUE,
-                                    .layout = { TM_ORDER_STREAM, 4, FALSE, q->scale->shape[1] * 4, 0 } };
-  data->zero = (TmGroupParameter){ .kind = TM_PARAMETER_CONSTANT };
+  data->scale = (TmGroupParameter) { .kind = TM_PARAMETER_CODES,
+                                     .stored = q->scale,
+                                     .lines_are_groups = TRUE,
+                                     .layout = { TM_ORDER_STREAM, 4, FALSE, q->scale->shape[1] * 4, 0 } };
+  data->zero = (TmGroupParameter) { .kind = TM_PARAMETER_CONSTANT };
   table = g_new (guint32, q->n_columns);
   for (guint64 i = 0; i < q->n_columns; i++)
     table[i] = ragged->group_of_row[ragged->stored_row[i]];
   tm_claim_set_groups (tensor, data, q->n_groups, q->n_groups > 1 ? ragged->first[1] : q->n_columns, table);
   if (least != most)
     tm_folding_warn (folding, tensor, TM_SEVERITY_NOTE, "mixed-bits",
-                     "its groups have codes of %u to %u bits, %.2f on average; the runtime rounds to half precision", least,
-                     most, (double)bits_of_all / (double)q->n_columns);
+                     "its groups have codes of %u to %u bits, %.2f on average; the runtime rounds to half precision",
+                     least, most, (double) bits_of_all / (double) q->n_columns);
   tm_packed_integer_attach (tensor, data);
   return tm_folding_commit (folding, tensor);
 }
@@ -148,25 +151,34 @@ static TmClaim
 claim (TmFolding *folding, const TmBundle *bundle)
 {
   const TmConvention *self = &tm_convention_exl2;
-  Exl2 q = { tm_bundle_get (folding, bundle, ".q_weight"),    tm_bundle_get (folding, bundle, ".q_groups"),
-             tm_bundle_get (folding, bundle, ".q_scale"),     tm_bundle_get (folding, bundle, ".q_scale_max"),
-             tm_bundle_get (folding, bundle, ".q_invperm"), 0, 0, 0 };
+  Exl2 q = { tm_bundle_get (folding, bundle, ".q_weight"),
+             tm_bundle_get (folding, bundle, ".q_groups"),
+             tm_bundle_get (folding, bundle, ".q_scale"),
+             tm_bundle_get (folding, bundle, ".q_scale_max"),
+             tm_bundle_get (folding, bundle, ".q_invperm"),
+             0,
+             0,
+             0 };
 
   if (q.weight == NULL || q.weight->dtype != TM_DTYPE_I32)
     return TM_CLAIM_NO;
   if (q.groups == NULL || q.scale == NULL || q.scale_max == NULL || q.invperm == NULL)
     return tm_folding_refuse (folding, self, bundle, "missing-companion", "%s is missing",
-                              !q.groups ? "q_groups" : !q.scale ? "q_scale" : !q.scale_max ? "q_scale_max" : "q_invperm");
+                              !q.groups      ? "q_groups"
+                              : !q.scale     ? "q_scale"
+                              : !q.scale_max ? "q_scale_max"
+                                             : "q_invperm");
   q.n_groups = q.scale_max->n_elements;
   q.n_columns = q.invperm->n_elements;
   if (!tm_claim_is_matrix (q.weight, TM_DTYPE_I32) || !tm_claim_is_matrix (q.scale, TM_DTYPE_I32)
       || !tm_operand_is_float (q.scale_max) || !tm_operand_is_integer (q.groups) || !tm_operand_is_integer (q.invperm)
       || q.n_groups == 0 || q.n_columns == 0 || q.n_columns > MOST_COLUMNS || q.n_groups > q.n_columns
-      || q.groups->n_elements != 2 * q.n_groups || q.scale->shape[0] != q.n_groups
-      || q.scale->shape[1] > G_MAXUINT32 || q.scale->shape[1] * 8 != q.weight->shape[1])
+      || q.groups->n_elements != 2 * q.n_groups || q.scale->shape[0] != q.n_groups || q.scale->shape[1] > G_MAXUINT32
+      || q.scale->shape[1] * 8 != q.weight->shape[1])
     return tm_folding_refuse (folding, self, bundle, "shape", "the shapes of its pieces do not fit each other");
   if (q.groups->fault || q.scale_max->fault || q.invperm->fault)
-    return tm_folding_refuse (folding, self, bundle, "missing-companion", "a piece that says how it is packed cannot be read");
+    return tm_folding_refuse (folding, self, bundle, "missing-companion",
+                              "a piece that says how it is packed cannot be read");
   q.n_rows = q.weight->shape[1];
   return build (folding, bundle, &q);
 }

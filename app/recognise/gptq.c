@@ -53,11 +53,16 @@ find_bits (TmFolding *folding, const Gptq *q, const TmBundle *bundle)
 
       bits = choice ? g_ascii_strtoull (choice, NULL, 10) : 4;
     }
-  return bits >= 2 && bits <= 8 ? (guint)bits : 0;
+  return bits >= 2 && bits <= 8 ? (guint) bits : 0;
 }
 
 /* The settings that config.json has for this module: of `dynamic`'s first pattern that matches, else the general ones. */
-typedef struct { const char *module, *member; const char *value; gboolean skipped; } Override;
+typedef struct
+{
+  const char *module, *member;
+  const char *value;
+  gboolean skipped;
+} Override;
 
 static void
 find_override (const char *path, const char *value, gpointer data)
@@ -74,7 +79,7 @@ find_override (const char *path, const char *value, gpointer data)
     return;
   if (pattern[0] == '+' && pattern[1] == ':')
     pattern += 2;
-  g_autofree char *text = g_strndup (pattern, (gsize)(MAX (end, pattern) - pattern));
+  g_autofree char *text = g_strndup (pattern, (gsize) (MAX (end, pattern) - pattern));
   if (g_regex_match_simple (text, want->module, 0, G_REGEX_MATCH_ANCHORED))
     want->value = value;
 }
@@ -103,19 +108,21 @@ check_config (TmFolding *folding, TmTensor *tensor, const Gptq *q, const char *m
   bits = get_setting (folding, module, "bits");
   group = get_setting (folding, module, "group_size");
   sym = get_setting (folding, module, "sym");
-  if (bits && g_ascii_strtoll (bits, NULL, 10) != (gint64)q->bits)
+  if (bits && g_ascii_strtoll (bits, NULL, 10) != (gint64) q->bits)
     tm_claim_conflict (folding, tensor, "%s bits, its shapes %u", bits, q->bits);
   if (group && q->group_size)
     {
       gint64 stated = g_ascii_strtoll (group, NULL, 10);
 
-      if (stated <= 0 ? q->n_groups != 1 : q->n_groups != 1 ? stated != (gint64)q->group_size : stated < (gint64)q->n_columns)
+      if (stated <= 0        ? q->n_groups != 1
+          : q->n_groups != 1 ? stated != (gint64) q->group_size
+                             : stated < (gint64) q->n_columns)
         tm_claim_conflict (folding, tensor, "groups of %s, its shapes %" G_GUINT64_FORMAT, group, q->group_size);
     }
   if (sym && tensor->symmetric >= 0 && (strcmp (sym, "true") == 0) != (tensor->symmetric == 1))
     {
       if (strcmp (sym, "true") == 0) /* an asymmetric file may happen to be symmetric */
-        tm_claim_conflict (folding, tensor, "symmetric, its zero points vary");
+        tm_claim_conflict (folding, tensor, "symmetric, its zero points are not all the middle code");
     }
 }
 
@@ -126,12 +133,14 @@ decide_zeros (TmFolding *folding, TmTensor *tensor, TmPackedInteger *data, const
   const char *format = tm_config_get_quantization (tm_folding_get_config (folding), "checkpoint_format");
   const TmZeroCensus census = tm_claim_count_zeros (&data->zero, q->n_rows, q->n_groups);
   const guint middle = 1u << (q->bits - 1), top = (1u << q->bits) - 1;
-  const char *stated = format == NULL ? NULL
-                       : strcmp (format, "gptq") == 0 ? "v1"
-                       : strcmp (format, "gptq_v2") == 0 || strcmp (format, "gptq_p") == 0 ? "v2" : NULL;
-  const char *seen = !census.known || !census.uniform    ? NULL
-                     : census.least == middle - 1 ? "v1"
-                     : census.least == middle     ? "v2" : NULL;
+  const char *stated = format == NULL                                                      ? NULL
+                       : strcmp (format, "gptq") == 0                                      ? "v1"
+                       : strcmp (format, "gptq_v2") == 0 || strcmp (format, "gptq_p") == 0 ? "v2"
+                                                                                           : NULL;
+  const char *seen = !census.known || !census.uniform ? NULL
+                     : census.least == middle - 1     ? "v1"
+                     : census.least == middle         ? "v2"
+                                                      : NULL;
   const char *value;
 
   if (seen && stated && strcmp (seen, stated) != 0)
@@ -139,8 +148,8 @@ decide_zeros (TmFolding *folding, TmTensor *tensor, TmPackedInteger *data, const
       value = tm_claim_choose (folding, tensor, "gptq-zeros", seen, "v1|v2",
                                "every zero point is stored as %u, the middle of %s, though checkpoint_format is %s",
                                census.least, seen, format);
-      tm_claim_conflict (folding, tensor, "checkpoint_format %s, but every zero point is stored as %u, as %s has it", format,
-                         census.least, seen);
+      tm_claim_conflict (folding, tensor, "checkpoint_format %s, but every zero point is stored as %u, as %s has it",
+                         format, census.least, seen);
     }
   else if (stated)
     value = tm_claim_choose (folding, tensor, "gptq-zeros", stated, "v1|v2", "checkpoint_format is %s", format);
@@ -211,7 +220,8 @@ refuse (TmFolding *folding, const TmBundle *bundle, const char *what, const TmSt
 {
   g_autofree char *shape = tm_claim_format_shape (stored);
 
-  return tm_folding_refuse (folding, &tm_convention_gptq, bundle, "shape", "%s %s has the shape %s", what, stored->name, shape);
+  return tm_folding_refuse (folding, &tm_convention_gptq, bundle, "shape", "%s %s has the shape %s", what, stored->name,
+                            shape);
 }
 
 static TmClaim
@@ -226,7 +236,8 @@ build (TmFolding *folding, const TmBundle *bundle, Gptq *q)
                                        tm_dtype_get_code (q->bits, FALSE), 2, shape);
 
   if (tensor == NULL)
-    return tm_folding_refuse (folding, &tm_convention_gptq, bundle, "shape", "it has more elements than can be counted");
+    return tm_folding_refuse (folding, &tm_convention_gptq, bundle, "shape",
+                              "it has more elements than can be counted");
   tm_folding_add (folding, tensor, TM_ROLE_VALUES, q->qweight);
   tm_folding_add (folding, tensor, TM_ROLE_SCALE, q->scales);
   tm_folding_add (folding, tensor, TM_ROLE_ZERO_POINT, q->qzeros);
@@ -239,18 +250,24 @@ build (TmFolding *folding, const TmBundle *bundle, Gptq *q)
     }
   data = g_new0 (TmPackedInteger, 1);
   data->arrangement = TM_WORDS_ALONG_ROWS;
-  data->layout = (TmCodeLayout){ planes ? TM_ORDER_PLANES : TM_ORDER_STREAM, q->bits, TRUE, q->n_rows, 0 };
+  data->layout = (TmCodeLayout) { planes ? TM_ORDER_PLANES : TM_ORDER_STREAM, q->bits, TRUE, q->n_rows, 0 };
   data->words = q->qweight;
   data->n_slices = 1;
   data->n_rows = q->n_rows;
   data->n_columns = q->n_columns;
   data->index_stored = q->g_idx;
-  data->scale = (TmGroupParameter){ .kind = TM_PARAMETER_ELEMENTS, .stored = q->scales, .row_step = 1, .group_step = q->n_rows };
+  data->scale = (TmGroupParameter) {
+    .kind = TM_PARAMETER_ELEMENTS, .stored = q->scales, .row_step = 1, .group_step = q->n_rows
+  };
   if (q->plain_zeros)
-    data->zero = (TmGroupParameter){ .kind = TM_PARAMETER_ELEMENTS, .stored = q->qzeros, .row_step = 1, .group_step = q->n_rows };
+    data->zero = (TmGroupParameter) {
+      .kind = TM_PARAMETER_ELEMENTS, .stored = q->qzeros, .row_step = 1, .group_step = q->n_rows
+    };
   else
-    data->zero = (TmGroupParameter){ .kind = TM_PARAMETER_CODES, .stored = q->qzeros, .lines_are_groups = TRUE,
-                                     .layout = { data->layout.order, q->bits, FALSE, q->qzeros->shape[1] * 4, 0 } };
+    data->zero = (TmGroupParameter) { .kind = TM_PARAMETER_CODES,
+                                      .stored = q->qzeros,
+                                      .lines_are_groups = TRUE,
+                                      .layout = { data->layout.order, q->bits, FALSE, q->qzeros->shape[1] * 4, 0 } };
   data->formula = "scale × (q − zero)";
   tensor->code_bits = q->bits;
   tm_claim_set_groups (tensor, data, q->n_groups, q->group_size, q->table);

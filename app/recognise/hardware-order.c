@@ -2,8 +2,8 @@
  * told without the kernel's permutation. Listed, with a note that says so. */
 #include "recognise/convention.h"
 
-static const char *const suffixes[] = { ".B",          ".s",     ".workspace",   ".s_channel", ".s_group", ".bitmask",
-                                        ".compressed", ".shape", ".row_offsets", NULL };
+static const char *const suffixes[]
+    = { ".B", ".s", ".workspace", ".s_channel", ".s_group", ".bitmask", ".compressed", ".shape", ".row_offsets", NULL };
 
 extern const TmConvention tm_convention_hardware_order;
 
@@ -14,11 +14,17 @@ static const struct
   TmDtype dtype;
   const char *note;
 } schemes[] = {
-  { "Marlin", { ".B", ".s", ".workspace" }, TM_DTYPE_I32,
+  { "Marlin",
+    { ".B", ".s", ".workspace" },
+    TM_DTYPE_I32,
     "4-bit codes in tiles of 16 × 64 in the order of a GPU kernel, with scales in the same order" },
-  { "QQQ", { ".B", ".s_channel" }, TM_DTYPE_I32,
+  { "QQQ",
+    { ".B", ".s_channel" },
+    TM_DTYPE_I32,
     "4-bit codes in the order of a GPU kernel, with a scale a row and one a group" },
-  { "sparse-bitmask", { ".compressed", ".bitmask", ".shape" }, TM_DTYPE_UNKNOWN,
+  { "sparse-bitmask",
+    { ".compressed", ".bitmask", ".shape" },
+    TM_DTYPE_UNKNOWN,
     "the weights that are not zero, one after another, and a bit for each weight that says which they are" },
 };
 
@@ -34,11 +40,12 @@ claim (TmFolding *folding, const TmBundle *bundle)
         all = tm_bundle_get (folding, bundle, schemes[i].wanted[w]) != NULL;
       if (!all)
         continue;
-      tm_model_add_problem (tm_folding_get_model (folding), TM_SEVERITY_NOTE, "values-not-defined", first->source, first->offset,
-                            first->name,
-                            "%s is %s: %s. Its pieces are shown as they are stored; which code belongs to which weight is "
-                            "not told",
-                            bundle->prefix[0] ? bundle->prefix : first->name, schemes[i].name, schemes[i].note);
+      tm_model_add_problem (
+          tm_folding_get_model (folding), TM_SEVERITY_NOTE, "values-not-defined", first->source, first->offset,
+          first->name,
+          "%s is %s: %s. Its pieces are shown as they are stored; which code belongs to which weight is "
+          "not told",
+          bundle->prefix[0] ? bundle->prefix : first->name, schemes[i].name, schemes[i].note);
       return TM_CLAIM_BROKEN;
     }
   return TM_CLAIM_NO;

@@ -52,7 +52,7 @@ tm_claim_choose (TmFolding *folding, const TmTensor *tensor, const char *key, co
     {
       g_auto (GStrv) words = g_strsplit (alternatives, "|", -1);
 
-      if (g_strv_contains ((const char *const *)words, choice))
+      if (g_strv_contains ((const char *const *) words, choice))
         value = choice;
     }
   if (choice != NULL && value == choice)
@@ -75,7 +75,8 @@ tm_claim_conflict (TmFolding *folding, TmTensor *tensor, const char *format, ...
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
   tensor->config_conflict = TRUE;
-  tm_folding_warn (folding, tensor, TM_SEVERITY_WARNING, "config-conflict", "%s says %s", file ? file : "config.json", text);
+  tm_folding_warn (folding, tensor, TM_SEVERITY_WARNING, "config-conflict", "%s says %s", file ? file : "config.json",
+                   text);
 }
 
 void
@@ -94,7 +95,9 @@ tm_claim_set_groups (TmTensor *tensor, TmPackedInteger *data, guint64 n_groups, 
     for (guint axis = 0; axis < tensor->rank; axis++)
       extents[axis] = tensor->shape[axis];
   tensor->granularity = tm_granularity_new (tensor->rank, tensor->shape, FALSE, 1, extents,
-                                            per_tensor ? whole : n_groups == 1 ? channel : group);
+                                            per_tensor      ? whole
+                                            : n_groups == 1 ? channel
+                                                            : group);
   tensor->group_size = n_groups == 1 ? 0 : group_size;
   if (table)
     {
@@ -131,8 +134,8 @@ tm_claim_read_index (const TmStored *stored, guint64 n_columns, guint64 n_groups
     {
       g_autofree char *shape = tm_claim_format_shape (stored);
 
-      g_set_error (error, TM_ERROR, TM_ERROR_TENSOR, "%s is %s, and there are %" G_GUINT64_FORMAT " columns", stored->name,
-                   shape, n_columns);
+      g_set_error (error, TM_ERROR, TM_ERROR_TENSOR, "%s is %s, and there are %" G_GUINT64_FORMAT " columns",
+                   stored->name, shape, n_columns);
       return FALSE;
     }
   index = tm_operand_load_i64 (stored, n_columns, error);
@@ -144,14 +147,14 @@ tm_claim_read_index (const TmStored *stored, guint64 n_columns, guint64 n_groups
   *group_size = 0;
   for (guint64 i = 0; i < n_columns; i++)
     {
-      if (index[i] < 0 || (guint64)index[i] >= n_groups)
+      if (index[i] < 0 || (guint64) index[i] >= n_groups)
         {
           g_set_error (error, TM_ERROR, TM_ERROR_TENSOR,
                        "%s puts column %" G_GUINT64_FORMAT " in group %" G_GINT64_FORMAT " of %" G_GUINT64_FORMAT,
                        stored->name, i, index[i], n_groups);
           return FALSE;
         }
-      groups[i] = (guint32)index[i];
+      groups[i] = (guint32) index[i];
       *all_zero = *all_zero && index[i] == 0;
       count[index[i]]++;
       *group_size = MAX (*group_size, count[index[i]]);
@@ -167,9 +170,10 @@ TmZeroCensus
 tm_claim_count_zeros (const TmGroupParameter *zero, guint64 n_rows, guint64 n_groups)
 {
   TmZeroCensus census = { .least = G_MAXUINT };
-  const guint64 n_lines = zero->lines_are_groups ? n_groups : n_rows, length = zero->lines_are_groups ? n_rows : n_groups;
-  const gsize n = (gsize)MIN (length, MOST_ZEROS);
-  const gsize lines = (gsize)CLAMP (MOST_ZEROS / n, 1, n_lines);
+  const guint64 n_lines = zero->lines_are_groups ? n_groups : n_rows,
+                length = zero->lines_are_groups ? n_rows : n_groups;
+  const gsize n = (gsize) MIN (length, MOST_ZEROS);
+  const gsize lines = (gsize) CLAMP (MOST_ZEROS / n, 1, n_lines);
   g_autofree guint8 *codes = NULL;
 
   if (zero->kind != TM_PARAMETER_CODES || zero->stored->fault != NULL)

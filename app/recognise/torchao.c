@@ -47,9 +47,10 @@ find_type (TmFolding *folding, const char *name)
 
 /* [O, G], [O, 1], [O] or one number. */
 static gboolean
-set_parameter (const TmStored *stored, guint64 n_rows, guint64 n_columns, TmGroupParameter *parameter, guint64 *n_groups)
+set_parameter (const TmStored *stored, guint64 n_rows, guint64 n_columns, TmGroupParameter *parameter,
+               guint64 *n_groups)
 {
-  *parameter = (TmGroupParameter){ .kind = TM_PARAMETER_ELEMENTS, .stored = stored };
+  *parameter = (TmGroupParameter) { .kind = TM_PARAMETER_ELEMENTS, .stored = stored };
   *n_groups = 1;
   if (stored->n_elements == 1)
     return TRUE;
@@ -82,12 +83,14 @@ claim (TmFolding *folding, const TmBundle *bundle)
     return TM_CLAIM_NO;
   if (scale == NULL)
     return tm_folding_refuse (folding, self, bundle, "missing-companion", "_weight_scale is missing");
-  if (!tm_claim_is_matrix (qdata, TM_DTYPE_I8) || !tm_operand_is_float (scale) || tm_dtype_get_info (scale->dtype)->bits < 16
+  if (!tm_claim_is_matrix (qdata, TM_DTYPE_I8) || !tm_operand_is_float (scale)
+      || tm_dtype_get_info (scale->dtype)->bits < 16
       || !set_parameter (scale, qdata->shape[0], qdata->shape[1], &scales, &n_groups))
     {
       g_autofree char *a = tm_claim_format_shape (qdata), *b = tm_claim_format_shape (scale);
 
-      return tm_folding_refuse (folding, self, bundle, "shape", "codes of the shape %s have scales of the shape %s", a, b);
+      return tm_folding_refuse (folding, self, bundle, "shape", "codes of the shape %s have scales of the shape %s", a,
+                                b);
     }
   if (zero != NULL
       && ((!tm_operand_is_integer (zero) && !tm_operand_is_float (zero))
@@ -95,7 +98,8 @@ claim (TmFolding *folding, const TmBundle *bundle)
     {
       g_autofree char *shape = tm_claim_format_shape (zero);
 
-      return tm_folding_refuse (folding, self, bundle, "shape", "_weight_zero_point has the shape %s, not that of the scales", shape);
+      return tm_folding_refuse (folding, self, bundle, "shape",
+                                "_weight_zero_point has the shape %s, not that of the scales", shape);
     }
   tensor = tm_folding_begin (folding, self, g_steal_pointer (&name), TM_DTYPE_CODE_I8, 2, qdata->shape);
   if (tensor == NULL)
@@ -107,7 +111,7 @@ claim (TmFolding *folding, const TmBundle *bundle)
   tensor->symmetric = zero == NULL ? 1 : 0;
   data = g_new0 (TmPackedInteger, 1);
   data->arrangement = TM_WORDS_ALONG_ROWS;
-  data->layout = (TmCodeLayout){ TM_ORDER_STREAM, 8, FALSE, qdata->shape[1], 0 };
+  data->layout = (TmCodeLayout) { TM_ORDER_STREAM, 8, FALSE, qdata->shape[1], 0 };
   data->words = qdata;
   data->n_slices = 1;
   data->n_rows = qdata->shape[0];

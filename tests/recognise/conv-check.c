@@ -253,7 +253,12 @@ check_sample (TmModel *model, const TmTensor *tensor, const JsonTree *sample)
   if (strcmp (tensor->scheme, "bitsandbytes") == 0 && strcmp (tensor->dtype_label, "I8") == 0)
     scale *= 0.007874015718698502f; /* the samples have the bare SCB */
   g_assert_true (same ((float) scalar.scale, scale));
-  if (!has_member (sample, "zero_point"))
+  if (has_member (sample, "q") && strcmp (tensor->scheme, "modelopt") != 0)
+    { /* the samples have zero points of the signed code, records those of the stored one */
+      zero = (float) (number_of (sample, "zero_point") + number_of (sample, "raw") - number_of (sample, "q"));
+      g_assert_true (scalar.has_zero_point && same ((float) scalar.zero_point, zero));
+    }
+  else if (!has_member (sample, "zero_point"))
     g_assert_true ((!scalar.has_zero_point || scalar.zero_point == 0) && !scalar.has_offset);
   else if (scalar.has_offset) /* the samples have added terms as zero points, quanto's before it is negated */
     g_assert_true (same ((float) scalar.offset, strcmp (tensor->scheme, "quanto") == 0 ? -zero : zero));
@@ -321,6 +326,32 @@ check_golden (TmModel *model, const char *golden_folder, const char *only)
 
 /* --- Against itself -------------------------------------------------------------------------------------------------- */
 
+/* The code of the picture is the record's, whole or in pieces from its low bits up. */
+static void
+check_own_code (const TmPacking *packing, const TmScalar *scalar)
+{
+  const TmPackField *first = &g_array_index (packing->own, TmPackField, 0);
+  guint64 code = 0;
+  guint bits = 0;
+
+  if (first->bits == scalar->raw_bits)
+    {
+      g_assert_cmpfloat (first->number, ==, (double) scalar->raw);
+      return;
+    }
+  for (guint i = 0; i < packing->own->len; i++)
+    {
+      const TmPackField *own = &g_array_index (packing->own, TmPackField, i);
+
+      if (own->role != TM_PACK_CODE)
+        continue;
+      code |= (guint64) own->number << bits;
+      bits += (guint) own->bits;
+    }
+  g_assert_cmpuint (bits, ==, scalar->raw_bits);
+  g_assert_cmpuint (code, ==, scalar->pattern[0]);
+}
+
 static void
 check_place (const TmTensor *tensor, guint64 flat, const float *all)
 {
@@ -359,7 +390,7 @@ check_place (const TmTensor *tensor, guint64 flat, const float *all)
   g_assert_cmpuint (packing.own->len, >=, 2);
   g_assert_cmpuint (packing.fields->len, >=, packing.own->len);
   if (scalar.has_raw)
-    g_assert_cmpfloat (g_array_index (packing.own, TmPackField, 0).number, ==, (double) scalar.raw);
+    check_own_code (&packing, &scalar);
   {
     g_autofree char *text = tm_scalar_to_json (&scalar), *formula = tm_scalar_format_formula (&scalar);
     g_autoptr (JsonTree) tree = json_tree_read (text);
@@ -367,6 +398,26 @@ check_place (const TmTensor *tensor, guint64 flat, const float *all)
     g_assert_nonnull (formula);
     g_assert_cmpstr (json_tree_text (tree, "tensor"), ==, tensor->name);
   }
+}
+
+/* Rows and columns at once are what runs give. */
+static void
+check_rectangle (const TmTensor *tensor, TmQuantity quantity, GRand *rand, const float *all, float *some)
+{
+  const guint64 length = tensor->shape[tensor->rank - 1], n_rows = tensor->n_elements / length;
+  const guint64 row = (guint64) g_rand_int_range (rand, 0, (gint32) n_rows);
+  const guint64 column = (guint64) g_rand_int_range (rand, 0, (gint32) length);
+  const gsize rows = (gsize) g_rand_int_range (rand, 1, (gint32) MIN (n_rows - row, 90) + 1);
+  const gsize columns = (gsize) g_rand_int_range (rand, 1, (gint32) (length - column) + 1);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (
+      tm_tensor_decode_rectangle (tensor, quantity, row * length + column, rows, columns, some, NULL, &error));
+  for (gsize r = 0; r < rows; r++)
+    for (gsize c = 0; c < columns; c++)
+      if (!same (some[r * columns + c], all[(row + r) * length + column + c]))
+        g_error ("%s: quantity %u of row %" G_GUINT64_FORMAT ", column %" G_GUINT64_FORMAT " depends on the rectangle",
+                 tensor->name, quantity, row + r, column + c);
 }
 
 void
@@ -395,6 +446,7 @@ check_agrees (const TmTensor *tensor, guint n_places)
             if (!same (some[k], all[first + k]))
               g_error ("%s: quantity %u of element %" G_GUINT64_FORMAT " depends on the run", tensor->name,
                        quantities[q], first + k);
+          check_rectangle (tensor, quantities[q], rand, all, some);
         }
     }
   g_assert_true (tm_tensor_decode (tensor, TM_QUANTITY_VALUE, 0, n, all, NULL, &error));
