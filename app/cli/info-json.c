@@ -115,7 +115,7 @@ write_value (TmJsonWriter *json, const TmMetadata *entry, gboolean full, GError 
       tm_json_string (json, entry->string, (gssize)entry->string_length);
       return TRUE;
     case TM_META_JSON:
-      tm_json_raw (json, entry->string, (gssize)entry->string_length);
+      tm_json_text (json, entry->string, entry->string_length);
       return TRUE;
     case TM_META_ARRAY:
       return write_nested (json, entry, full, error);

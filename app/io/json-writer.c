@@ -145,6 +145,13 @@ tm_json_raw (TmJsonWriter *writer, const char *json, gssize length)
 }
 
 void
+tm_json_text (TmJsonWriter *writer, const char *json, gsize length)
+{
+  separate (writer);
+  tm_json_append_text (writer->out, json, length);
+}
+
+void
 tm_json_uints (TmJsonWriter *writer, const guint64 *numbers, gsize n)
 {
   tm_json_begin_array (writer);

@@ -36,6 +36,8 @@ void tm_json_bool (TmJsonWriter *writer, gboolean truth);
 void tm_json_null (TmJsonWriter *writer);
 /* A value that is JSON already. */
 void tm_json_raw (TmJsonWriter *writer, const char *json, gssize length);
+/* JSON text from a file, with what is hidden in its strings escaped. */
+void tm_json_text (TmJsonWriter *writer, const char *json, gsize length);
 void tm_json_uints (TmJsonWriter *writer, const guint64 *numbers, gsize n); /* an array of numbers */
 
 G_END_DECLS

@@ -3,9 +3,9 @@
 #include <string.h>
 
 /* One character at text: its code point and length in bytes, or −1 and length 1 for a byte that begins none.
- * Overlong forms, surrogates and numbers above U+10FFFF are none. */
+ * Overlong forms, surrogates and numbers above U+10FFFF are none; C0 80 may be meant as NUL. */
 static gint32
-next_char (const guint8 *text, gsize left, gsize *length)
+next_char (const guint8 *text, gsize left, gboolean nul_as_c080, gsize *length)
 {
   static const gint32 least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
   guint n;
@@ -14,6 +14,11 @@ next_char (const guint8 *text, gsize left, gsize *length)
   *length = 1;
   if (text[0] < 0x80)
     return text[0];
+  if (nul_as_c080 && left >= 2 && text[0] == 0xC0 && text[1] == 0x80)
+    {
+      *length = 2;
+      return 0;
+    }
   if (text[0] >= 0xC2 && text[0] <= 0xDF)
     n = 2, c = text[0] & 0x1F;
   else if (text[0] >= 0xE0 && text[0] <= 0xEF)
@@ -54,7 +59,7 @@ tm_text_escape (const char *bytes, gssize length)
 
   for (; left > 0; p += n, left -= n)
     {
-      gint32 c = next_char (p, left, &n);
+      gint32 c = next_char (p, left, length < 0, &n);
 
       if (c == '\n')
         g_string_append (out, "\\n");
@@ -64,14 +69,25 @@ tm_text_escape (const char *bytes, gssize length)
         g_string_append (out, "\\r");
       else if (c == 0x1B)
         g_string_append (out, "\\e");
-      else if (c < 0 || c < 0x20 || c == 0x7F)
+      else if (c < 0)
         g_string_append_printf (out, "\\x%02X", *p);
+      else if (c < 0x20 || c == 0x7F)
+        g_string_append_printf (out, "\\x%02X", (guint)c);
       else if (is_hidden (c))
         g_string_append_printf (out, "\\u{%04X}", (guint)c);
       else
         g_string_append_len (out, (const char *)p, (gssize)n);
     }
   return g_string_free (out, FALSE);
+}
+
+static void
+append_json_escape (GString *out, gint32 c)
+{
+  if (c > 0xFFFF)
+    g_string_append_printf (out, "\\u%04x\\u%04x", 0xD800u + ((guint)(c - 0x10000) >> 10), 0xDC00u + ((guint)c & 0x3FF));
+  else
+    g_string_append_printf (out, "\\u%04x", (guint)c);
 }
 
 void
@@ -83,7 +99,7 @@ tm_json_append_string (GString *out, const char *bytes, gssize length)
   g_string_append_c (out, '"');
   for (; left > 0; p += n, left -= n)
     {
-      gint32 c = next_char (p, left, &n);
+      gint32 c = next_char (p, left, length < 0, &n);
 
       switch (c)
         {
@@ -106,14 +122,31 @@ tm_json_append_string (GString *out, const char *bytes, gssize length)
           g_string_append (out, "\\t");
           break;
         default:
-          if (c < 0x20 || c == 0x7F)
-            g_string_append_printf (out, "\\u%04x", (guint)c);
+          if (is_hidden (c))
+            append_json_escape (out, c);
           else
             g_string_append_len (out, (const char *)p, (gssize)n);
           break;
         }
     }
   g_string_append_c (out, '"');
+}
+
+void
+tm_json_append_text (GString *out, const char *json, gsize length)
+{
+  const guint8 *p = (const guint8 *)json;
+  gsize n;
+
+  for (; length > 0; p += n, length -= n)
+    {
+      gint32 c = next_char (p, length, FALSE, &n);
+
+      if (c >= 0x7F && is_hidden (c)) /* outside of strings there is nothing but ASCII */
+        append_json_escape (out, c);
+      else
+        g_string_append_len (out, (const char *)p, (gssize)n);
+    }
 }
 
 char *

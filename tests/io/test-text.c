@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include <glib.h>
 
 #include "io/text.h"
@@ -20,6 +22,8 @@ test_escape (void)
   assert_escaped ("a\0b", 3, "a\\x00b");
   assert_escaped ("\x7f", -1, "\\x7F");
   assert_escaped ("\xff\xc0\xaf", -1, "\\xFF\\xC0\\xAF");
+  assert_escaped ("a\xc0\x80z", -1, "a\\x00z"); /* NUL in a name */
+  assert_escaped ("\xc0\x80", 2, "\\xC0\\x80");
   assert_escaped ("\xe2\x82", -1, "\\xE2\\x82");
   assert_escaped ("\xed\xa0\x80", -1, "\\xED\\xA0\\x80");
   assert_escaped ("x\u202Ey\u2066", -1, "x\\u{202E}y\\u{2066}");
@@ -34,6 +38,14 @@ test_json (void)
 
   tm_json_append_string (out, "a\"b\\c\n\x01\xffé\0z", 11);
   g_assert_cmpstr (out->str, ==, "x\"a\\\"b\\\\c\\n\\u0001\uFFFDé\\u0000\"");
+
+  /* What would act on a terminal is escaped in JSON too. */
+  g_string_truncate (out, 0);
+  tm_json_append_string (out, "\xc2\x9b\u202Ex\u200D\U000E0041\xc0\x80", -1);
+  g_assert_cmpstr (out->str, ==, "\"\\u009b\\u202ex\u200D\\udb40\\udc41\\u0000\"");
+  g_string_truncate (out, 0);
+  tm_json_append_text (out, "{\n\"\xc2\x9b\\u0000é\":1}", strlen ("{\n\"\xc2\x9b\\u0000é\":1}"));
+  g_assert_cmpstr (out->str, ==, "{\n\"\\u009b\\u0000é\":1}");
 }
 
 static void
