@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 
 #include "io/error.h"
+#include "model/address.h"
 #include "quant/codecs.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ cli_tensor_from_stored (TmModel *model, guint index)
 const TmTensor *
 cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **owned, GError **error)
 {
-  gint64 index = stored ? -1 : tm_model_find_tensor (model, name);
+  gint64 index = stored ? -1 : tm_address_find_name (model, FALSE, name);
 
   *owned = NULL;
   if (index >= 0)
@@ -37,10 +38,10 @@ cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **o
   if (g_str_has_prefix (name, "stored:"))
     {
       stored = TRUE;
-      index = tm_model_find_stored (model, name + strlen ("stored:"));
+      index = tm_address_find_name (model, TRUE, name + strlen ("stored:"));
     }
   if (index < 0 && stored)
-    index = tm_model_find_stored (model, name);
+    index = tm_address_find_name (model, TRUE, name);
   if (index >= 0)
     return *owned = cli_tensor_from_stored (model, (guint)index);
   g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "there is no %stensor \"%s\"", stored ? "stored " : "", name);

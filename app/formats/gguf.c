@@ -359,6 +359,12 @@ read_infos (Reader *reader, GError **error)
   return TRUE;
 }
 
+static char *
+dup_string (const TmMetadata *entry)
+{
+  return tm_name_from_bytes (g_memdup2 (entry->string, entry->string_length + 1), entry->string_length);
+}
+
 static void
 adopt_names (TmModel *model)
 {
@@ -366,9 +372,9 @@ adopt_names (TmModel *model)
   const TmMetadata *name = tm_model_find_metadata (model, "general.name");
 
   if (architecture != NULL && architecture->type == TM_META_STRING && architecture->string_length > 0)
-    model->architecture = g_strdup (architecture->string);
+    model->architecture = dup_string (architecture);
   if (name != NULL && name->type == TM_META_STRING && name->string_length > 0)
-    model->name = g_strdup (name->string);
+    model->name = dup_string (name);
 }
 
 gboolean

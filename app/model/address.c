@@ -69,7 +69,7 @@ tm_address_equal (const TmAddress *a, const TmAddress *b)
 /* By "name" or "name#n". "name#1" also where the name is unique, so that a tensor without a name has an address; zeros before
  * n, so that the second "w" has one where another tensor is called "w#2". */
 static gint64
-find_name (TmModel *model, gboolean stored, const char *name)
+find_exact (TmModel *model, gboolean stored, const char *name)
 {
   const gint64 found = stored ? tm_model_find_stored (model, name) : tm_model_find_tensor (model, name);
   const GPtrArray *all = stored ? model->stored : model->tensors;
@@ -93,6 +93,45 @@ find_name (TmModel *model, gboolean stored, const char *name)
         return i;
     }
   return -1;
+}
+
+static gboolean
+is_shown_as (const char *name, const char *shown, GString *name_json, const GString *shown_json)
+{
+  g_autofree char *escaped = tm_text_escape (name, -1);
+
+  if (strcmp (escaped, shown) == 0)
+    return TRUE;
+  g_string_truncate (name_json, 0);
+  tm_json_append_string (name_json, name, -1);
+  return g_string_equal (name_json, shown_json);
+}
+
+/* A name with bytes that are no text is shown escaped, and in JSON with U+FFFD: the first that is shown so. */
+static gint64
+find_shown (TmModel *model, gboolean stored, const char *shown)
+{
+  const guint n = stored ? model->stored->len : model->tensors->len;
+  g_autoptr (GString) name_json = NULL;
+  g_autoptr (GString) shown_json = NULL;
+
+  if (strchr (shown, '\\') == NULL && strstr (shown, "\uFFFD") == NULL)
+    return -1;
+  name_json = g_string_new (NULL);
+  shown_json = g_string_new (NULL);
+  tm_json_append_string (shown_json, shown, -1);
+  for (guint i = 0; i < n; i++)
+    if (is_shown_as (stored ? tm_model_stored (model, i)->name : tm_model_tensor (model, i)->name, shown, name_json, shown_json))
+      return i;
+  return -1;
+}
+
+gint64
+tm_address_find_name (TmModel *model, gboolean stored, const char *name)
+{
+  const gint64 found = find_exact (model, stored, name);
+
+  return found >= 0 ? found : find_shown (model, stored, name);
 }
 
 static gint64
@@ -136,7 +175,7 @@ find_fold (TmModel *model, const char *text, TmAddress *address)
 static gboolean
 find_whole (TmModel *model, const char *text, TmAddress *address)
 {
-  gint64 found = find_name (model, FALSE, text);
+  gint64 found = tm_address_find_name (model, FALSE, text);
 
   if (found >= 0)
     {
@@ -146,7 +185,7 @@ find_whole (TmModel *model, const char *text, TmAddress *address)
     }
   if (g_str_has_prefix (text, STORED_PREFIX))
     {
-      found = find_name (model, TRUE, text + strlen (STORED_PREFIX));
+      found = tm_address_find_name (model, TRUE, text + strlen (STORED_PREFIX));
       if (found >= 0)
         {
           address->kind = TM_ADDRESS_STORED;

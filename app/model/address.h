@@ -35,6 +35,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TmAddress, tm_address_clear)
 gboolean tm_address_parse (TmModel *model, const char *text, TmAddress *address, GError **error);
 char *tm_address_format (TmModel *model, const TmAddress *address); /* (transfer full) */
 
+/* A logical or stored tensor by "name", "name#n" ("#1" also where the name is unique), or as the name is shown; −1: none. */
+gint64 tm_address_find_name (TmModel *model, gboolean stored, const char *name);
+
 /* "37,530" and "0:4,0:32" alone, against a shape. Numbers are plain decimal, 64 bits, no signs. start, end: rank numbers. */
 gboolean tm_index_parse (const char *text, guint rank, const guint64 *shape, guint64 *index, GError **error);
 gboolean tm_region_parse (const char *text, guint rank, const guint64 *shape, guint64 *start, guint64 *end, GError **error);

@@ -319,6 +319,35 @@ test_duplicates (void)
   g_unlink (path);
 }
 
+/* One grammar with the window: name#1 for a unique name, stored:NAME; and a name that is no text as it is shown. */
+static void
+test_names (void)
+{
+  static const char *const names[] = { "w#1", "stored:w", "stored:w#1", "\xff\x1b", "\\xFF\\e", "\uFFFD\x1b" };
+  g_autofree char *path = scratch_path ("names.gguf");
+  const float numbers[4] = { 1, 2, 1, 2 };
+  guint64 two = 2;
+  MakeGguf make;
+
+  make_gguf_init (&make);
+  make_gguf_key (&make, "general.name", 8);
+  make_gguf_string (make.metadata, "a\0b", 3);
+  make_gguf_tensor (&make, "w", 1, &two, 0, numbers, 8);
+  make_gguf_tensor (&make, "\xff\x1b", 1, &two, 0, numbers + 2, 8);
+  make_gguf_write (&make, path, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autoptr (CliRun) run = cli_run ("values", path, names[i], NULL);
+
+      cli_assert_ok (run);
+      g_assert_cmpstr (run->out, ==, "1\n2\n");
+    }
+  g_autoptr (CliRun) info = cli_run ("info", "--json", path, NULL), text = cli_run ("info", path, NULL);
+  g_assert_nonnull (strstr (info->out, "\"name\":\"a\\u0000b\""));
+  g_assert_nonnull (strstr (text->out, "a\\x00b\n"));
+  g_unlink (path);
+}
+
 /* B031: the file's own label of its type is metadata; what it holds is counted. */
 static void
 test_file_type (void)
@@ -360,6 +389,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/tensors/record", test_tensors_record);
   g_test_add_func ("/cli/tensors/versions-agree", test_versions_agree);
   g_test_add_func ("/traps/B017", test_duplicates);
+  g_test_add_func ("/cli/names", test_names);
   g_test_add_func ("/traps/B029", test_escapes);
   g_test_add_func ("/traps/B031", test_file_type);
   status = g_test_run ();
