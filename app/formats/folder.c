@@ -1,4 +1,6 @@
 /* safetensors sets: a folder, an index, or the files beside one shard (formats/safetensors.md, section 4). */
+#include <dirent.h>
+#include <errno.h>
 #include <string.h>
 
 #include "formats/beside.h"
@@ -392,6 +394,7 @@ tm_folder_read (const char *path, TmModel *model, GCancellable *cancellable, GEr
   g_autoptr (GPtrArray) indices = tm_beside_list (path, INDEX_SUFFIX);
   g_autoptr (GPtrArray) shards = tm_beside_list (path, SUFFIX);
   g_autoptr (GPtrArray) gguf = NULL;
+  DIR *dir;
 
   if (indices->len > 0)
     {
@@ -424,6 +427,13 @@ tm_folder_read (const char *path, TmModel *model, GCancellable *cancellable, GEr
   gguf = tm_beside_list (path, ".gguf");
   if (gguf->len > 0)
     return read_gguf_folder (path, gguf, model, cancellable, error);
+  dir = opendir (path);
+  if (dir == NULL)
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_IO, "the folder cannot be listed: %s", g_strerror (errno));
+      return FALSE;
+    }
+  closedir (dir);
   g_set_error_literal (error, TM_ERROR, TM_ERROR_KIND, "a folder without a model: no safetensors and no GGUF file is in it");
   return FALSE;
 }

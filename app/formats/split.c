@@ -84,6 +84,9 @@ check_part (Set *set, TmModel *part, guint number)
                               "part %u of %u says %" G_GUINT64_FORMAT " tensors in all, another part says %" G_GUINT64_FORMAT, number,
                               set->count, value, set->said_tensors);
     }
+  else
+    tm_model_add_problem (part, TM_SEVERITY_WARNING, "split-tensor-count", source, TM_NO_OFFSET, NULL,
+                          "part %u of %u does not say how many tensors the set has", number, set->count);
   for (guint i = 0; i < part->stored->len; i++)
     {
       TmStored *stored = tm_model_stored (part, i);
@@ -159,6 +162,22 @@ adopt_whole (TmModel *model, TmModel *part)
   tm_model_take_part (model, part);
 }
 
+static gboolean
+has_sibling (const Set *set, const char *folder)
+{
+  gboolean found = FALSE;
+
+  for (guint number = 1; number <= set->count && !found; number++)
+    if (number != set->number)
+      {
+        g_autofree char *name = tm_beside_format_part (set->prefix, number, set->count, ".gguf");
+        g_autofree char *path = g_build_filename (folder, name, NULL);
+
+        found = g_file_test (path, G_FILE_TEST_EXISTS);
+      }
+  return found;
+}
+
 gboolean
 tm_split_read (TmSource *source, TmModel *model, GCancellable *cancellable, GError **error)
 {
@@ -166,20 +185,26 @@ tm_split_read (TmSource *source, TmModel *model, GCancellable *cancellable, GErr
   g_autofree char *folder = g_path_get_dirname (tm_source_get_path (source));
   Set set = { .model = model, .said_tensors = G_MAXUINT64 };
   guint64 said_count;
+  gboolean named, said;
 
   if (!tm_gguf_read (source, opened, cancellable, error))
     return FALSE;
-  if (!find_count (opened, "split.count", &said_count) || said_count <= 1)
+  named = tm_beside_parse_part (tm_source_get_name (source), ".gguf", &set.prefix, &set.number, &set.count) && set.count > 1;
+  said = find_count (opened, "split.count", &said_count);
+  /* Without the key it is the name alone that speaks of parts: only where there are some. */
+  if (!(said && said_count > 1) && !(named && (said || has_sibling (&set, folder))))
     {
       adopt_whole (model, opened);
+      g_free (set.prefix);
       return TRUE;
     }
-  if (!tm_beside_parse_part (tm_source_get_name (source), ".gguf", &set.prefix, &set.number, &set.count))
+  if (!named)
     {
       tm_model_add_problem (opened, TM_SEVERITY_ERROR, "split-name", source, TM_NO_OFFSET, NULL,
                             "one of %" G_GUINT64_FORMAT " parts, but its name does not say which: the others cannot be found",
                             said_count);
       adopt_whole (model, opened);
+      g_free (set.prefix);
       return TRUE;
     }
 

@@ -370,22 +370,49 @@ test_set_errors (void)
 {
   static const struct { Part parts[2]; const char *code; } rows[] = {
     { { { 0, 2, 2, "a", "x" }, { 1, 3, 2, "b", NULL } }, "split-count" },
+    { { { 0, 1, 2, "a", "x" }, { 1, 2, 2, "b", NULL } }, "split-count" },
     { { { 0, 2, 2, "a", "x" }, { 0, 2, 2, "b", NULL } }, "split-number" },
     { { { 0, 2, 3, "a", "x" }, { 1, 2, 3, "b", NULL } }, "split-tensor-count" },
     { { { 0, 2, 2, "a", "x" }, { 1, 2, 5, "b", NULL } }, "split-tensor-count" },
     { { { 0, 2, 2, "a", "x" }, { 1, 2, 2, "a", NULL } }, "duplicate-name" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) /* opened by either part */
     {
       char *folder;
-      g_autoptr (TmModel) model = open_parts (&folder, rows[i].parts, 2, 0);
+      g_autoptr (TmModel) model = open_parts (&folder, rows[i / 2].parts, 2, i % 2);
 
       g_assert_cmpuint (model->stored->len, ==, 2);
       g_assert_cmpuint (model->problems->len, ==, 1);
-      assert_problem (model, rows[i].code, NULL, TM_SEVERITY_ERROR);
+      assert_problem (model, rows[i / 2].code, NULL, TM_SEVERITY_ERROR);
       remove_folder (folder);
     }
+}
+
+/* Parts by their names alone: the set is opened and the missing keys are said; a single file of such a name is itself. */
+static void
+test_parts_without_keys (void)
+{
+  static const float values[4] = { 1, 2, 3, 4 };
+  char *folder = make_folder ();
+
+  for (guint i = 1; i <= 2; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("m-%05u-of-00002.gguf", i);
+      g_autofree char *path = NULL;
+      Gguf gguf;
+
+      gguf_begin (&gguf, 3, FALSE, 1, 0);
+      gguf_info (&gguf, i == 1 ? "a" : "b", 1, (guint64[]){ 4 }, 0, 0);
+      gguf_pad (&gguf, 32);
+      gguf_floats (&gguf, values, 4);
+      gguf_pad (&gguf, 32);
+      path = gguf_save (&gguf, folder, name);
+      g_autoptr (TmModel) model = open_model (path);
+      g_assert_cmpuint (model->stored->len, ==, i);
+      g_assert_cmpuint (model->problems->len, ==, i == 1 ? 0 : 6);
+    }
+  remove_folder (folder);
 }
 
 static void
@@ -432,6 +459,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/sets/split/metadata-only-first", test_metadata_only_first);
   g_test_add_func ("/sets/split/missing-part", test_missing_part);
   g_test_add_func ("/sets/split/set-errors", test_set_errors);
+  g_test_add_func ("/sets/split/parts-without-keys", test_parts_without_keys);
   g_test_add_func ("/sets/split/unreadable-part", test_unreadable_part);
   g_test_add_func ("/sets/split/another-name", test_part_of_another_name);
   g_test_add_func ("/traps/B015", test_metadata_only_first);
