@@ -27,10 +27,14 @@ tm_canvas_get_tensor_box (TmCanvas *self, guint tensor)
 void
 tm_canvas_get_view (TmCanvas *self, TmView *view)
 {
+  TmComparison *comparison = tm_document_get_comparison (self->document);
+
   *view = (TmView) {
     .layout = self->layout,
     .camera = self->camera,
     .tiles = tm_document_get_tiles (self->document),
+    .error_tiles = comparison ? tm_comparison_get_tiles (comparison) : NULL,
+    .marks = tm_document_get_marks (self->document),
     .theme = tm_document_get_theme (self->document),
     .overlay = tm_document_get_overlay (self->document),
     .reduce = tm_document_get_reduce (self->document),

@@ -11,6 +11,7 @@ struct _TmDocument
   TmModel *model;
   TmLayout *layout;
   TmTiles *tiles;
+  TmComparison *comparison;
   GHashTable *unfolded; /* paths of the first folded modules */
   GCancellable *layout_job;
   TmAssume *assume;     /* a person's choices; NULL: none */
@@ -42,6 +43,7 @@ enum
   TILES_CHANGED,
   HOVER_CHANGED,
   HISTORY_CHANGED,
+  COMPARISON_CHANGED,
   PROBLEM,
   REOPEN,
   N_SIGNALS
@@ -79,6 +81,7 @@ tm_document_finalize (GObject *object)
   TmDocument *self = TM_DOCUMENT (object);
 
   cancel_layout (self);
+  g_clear_pointer (&self->comparison, tm_comparison_free);
   g_clear_pointer (&self->tiles, tm_tiles_free);
   g_clear_pointer (&self->layout, tm_layout_free);
   tm_address_clear (&self->selection);
@@ -94,7 +97,8 @@ static void
 tm_document_class_init (TmDocumentClass *klass)
 {
   static const char *const names[] = { "model-changed", "layout-changed", "selection-changed", "fly-to",
-                                       "view-changed",  "tiles-changed",  "hover-changed",     "history-changed" };
+                                       "view-changed",  "tiles-changed",  "hover-changed",     "history-changed",
+                                       "comparison-changed" };
 
   G_OBJECT_CLASS (klass)->finalize = tm_document_finalize;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
@@ -165,6 +169,8 @@ layout_done (GObject *source, GAsyncResult *result, gpointer data)
   /* Observers may still hold the old layout's boxes while they take the new one: it goes last. */
   g_autoptr (TmLayout) old = g_steal_pointer (&self->layout);
   self->layout = g_steal_pointer (&layout);
+  if (self->comparison)
+    tm_comparison_forget_marks (self->comparison);
   g_signal_emit (self, signals[LAYOUT_CHANGED], 0);
 }
 
@@ -206,8 +212,11 @@ take_model (TmDocument *self, TmModel *model)
   g_autoptr (TmModel) old_model = g_steal_pointer (&self->model);
   g_autoptr (TmLayout) old_layout = g_steal_pointer (&self->layout);
   TmTiles *old_tiles = g_steal_pointer (&self->tiles);
+  TmComparison *old_comparison = g_steal_pointer (&self->comparison);
 
   cancel_layout (self);
+  if (self->overlay == TM_OVERLAY_ERROR)
+    self->overlay = TM_OVERLAY_VALUE;
   tm_address_clear (&self->hover);
   self->has_hover = FALSE;
   self->recorded_at = 0;
@@ -218,6 +227,12 @@ take_model (TmDocument *self, TmModel *model)
     }
 
   g_signal_emit (self, signals[MODEL_CHANGED], 0);
+  if (old_comparison)
+    {
+      g_signal_emit (self, signals[COMPARISON_CHANGED], 0);
+      g_signal_emit (self, signals[VIEW_CHANGED], 0);
+      tm_comparison_free (old_comparison);
+    }
   g_signal_emit (self, signals[HOVER_CHANGED], 0);
   g_signal_emit (self, signals[SELECTION_CHANGED], 0);
   g_signal_emit (self, signals[HISTORY_CHANGED], 0);
@@ -352,6 +367,39 @@ TmTiles *
 tm_document_get_tiles (TmDocument *self)
 {
   return self->tiles;
+}
+
+/* --- Comparison --------------------------------------------------------------------------------------------------- */
+
+void
+tm_document_set_diff (TmDocument *self, TmDiff *diff)
+{
+  TmComparison *old = self->comparison;
+
+  if (diff && diff->alignment->candidate != self->model)
+    return;
+  if (!diff && !old)
+    return;
+  self->comparison = diff ? tm_comparison_new (diff, on_tiles, self) : NULL;
+  if (!diff && self->overlay == TM_OVERLAY_ERROR)
+    self->overlay = TM_OVERLAY_VALUE;
+  g_signal_emit (self, signals[COMPARISON_CHANGED], 0);
+  g_signal_emit (self, signals[VIEW_CHANGED], 0);
+  tm_comparison_free (old);
+}
+
+TmComparison *
+tm_document_get_comparison (TmDocument *self)
+{
+  return self->comparison;
+}
+
+const TmTensorMark *
+tm_document_get_marks (TmDocument *self)
+{
+  if (self->overlay != TM_OVERLAY_ERROR || !self->comparison || !self->layout)
+    return NULL;
+  return tm_comparison_get_marks (self->comparison, self->layout, &self->theme);
 }
 
 /* --- Selection and history --------------------------------------------------------------------------------------- */
@@ -662,6 +710,17 @@ tm_document_go_into (TmDocument *self)
 }
 
 void
+tm_document_show_tensor (TmDocument *self, guint tensor)
+{
+  TmAddress address = { .kind = TM_ADDRESS_TENSOR, .tensor = tensor };
+
+  if (!self->model || tensor >= self->model->tensors->len)
+    return;
+  unfold_for (self, &address);
+  tm_document_select (self, &address, TRUE);
+}
+
+void
 tm_document_step_tensor (TmDocument *self, int by)
 {
   gint64 n, next;
@@ -728,7 +787,7 @@ tm_document_get_overlay (TmDocument *self)
 void
 tm_document_set_overlay (TmDocument *self, TmOverlay overlay)
 {
-  if (overlay >= TM_N_OVERLAYS || self->overlay == overlay)
+  if (overlay >= TM_N_OVERLAYS || self->overlay == overlay || (overlay == TM_OVERLAY_ERROR && !self->comparison))
     return;
   self->overlay = overlay;
   g_signal_emit (self, signals[VIEW_CHANGED], 0);
@@ -774,6 +833,8 @@ void
 tm_document_set_theme (TmDocument *self, gboolean dark, TmColor accent)
 {
   tm_theme_init (&self->theme, dark, accent);
+  if (self->comparison)
+    tm_comparison_forget_marks (self->comparison);
   g_signal_emit (self, signals[VIEW_CHANGED], 0);
 }
 

@@ -11,6 +11,7 @@
  *   tiles-changed      tiles arrived
  *   hover-changed
  *   history-changed    whether back and forward are possible
+ *   comparison-changed another comparison, or none
  *   problem (char *)   something to show in the banner
  *   reopen (TmAssume *) a person chose another reading: open the model again with these choices (borrowed)
  */
@@ -20,6 +21,7 @@
 
 #include "model/address.h"
 #include "recognise/assume.h"
+#include "ui/comparison.h"
 #include "view/scene.h"
 
 G_BEGIN_DECLS
@@ -39,11 +41,20 @@ TmModel *tm_document_get_model (TmDocument *document);         /* NULL when empt
 const TmLayout *tm_document_get_layout (TmDocument *document); /* NULL until it is made */
 TmTiles *tm_document_get_tiles (TmDocument *document);         /* NULL when empty */
 
+/* What the model differs from a reference in; NULL takes it away. A diff of another model is not taken. It goes with the
+ * model. */
+void tm_document_set_diff (TmDocument *document, TmDiff *diff);
+TmComparison *tm_document_get_comparison (TmDocument *document); /* NULL: none */
+/* What the overlay judges each tensor to be; NULL under overlays that do not, and until there is a layout. */
+const TmTensorMark *tm_document_get_marks (TmDocument *document);
+
 /* Selection. select() records history (equal addresses are not recorded twice; moving from scalar to scalar in one tensor
  * replaces the last entry made within a second). fly: also emit fly-to. */
 const TmAddress *tm_document_get_selection (TmDocument *document);
 void tm_document_select (TmDocument *document, const TmAddress *address, gboolean fly);
 void tm_document_select_tensor (TmDocument *document, guint tensor, gboolean fly);
+/* Opens what hides it, selects it and flies to it. */
+void tm_document_show_tensor (TmDocument *document, guint tensor);
 void tm_document_select_scalar (TmDocument *document, guint tensor, guint64 flat, gboolean fly);
 void tm_document_select_module (TmDocument *document, TmModule *module, gboolean fly);
 gboolean tm_document_go_to (TmDocument *document, const char *text, GError **error); /* address grammar; flies */
@@ -71,6 +82,7 @@ void tm_document_set_unfolded (TmDocument *document, const char *path, gboolean 
 gboolean tm_document_get_unfolded (TmDocument *document, const char *path);
 
 TmOverlay tm_document_get_overlay (TmDocument *document);
+/* ERROR needs a comparison: without one it is not taken. */
 void tm_document_set_overlay (TmDocument *document, TmOverlay overlay);
 TmReduce tm_document_get_reduce (TmDocument *document);
 void tm_document_set_reduce (TmDocument *document, TmReduce reduce);

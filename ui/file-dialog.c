@@ -72,14 +72,14 @@ on_folder (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 void
-tm_file_dialog_open (GtkWindow *parent, gboolean folder, void (*chosen) (GListModel *files, gpointer data),
-                     gpointer data)
+tm_file_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
+                     void (*chosen) (GListModel *files, gpointer data), gpointer data)
 {
   g_autoptr (GtkFileDialog) dialog = gtk_file_dialog_new ();
   g_autoptr (GListModel) filters = new_filters ();
   Request *request = request_new (parent, chosen, data);
 
-  gtk_file_dialog_set_title (dialog, folder ? "Open a Model Folder" : "Open a Model");
+  gtk_file_dialog_set_title (dialog, title);
   if (folder)
     gtk_file_dialog_select_folder (dialog, parent, NULL, on_folder, request);
   else
@@ -105,12 +105,11 @@ on_response (GtkNativeDialog *dialog, int response, gpointer data)
 }
 
 void
-tm_file_dialog_open (GtkWindow *parent, gboolean folder, void (*chosen) (GListModel *files, gpointer data),
-                     gpointer data)
+tm_file_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
+                     void (*chosen) (GListModel *files, gpointer data), gpointer data)
 {
   GtkFileChooserAction action = folder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN;
-  GtkFileChooserNative *dialog = gtk_file_chooser_native_new (folder ? "Open a Model Folder" : "Open a Model", parent,
-                                                              action, "_Open", "_Cancel");
+  GtkFileChooserNative *dialog = gtk_file_chooser_native_new (title, parent, action, "_Open", "_Cancel");
   g_autoptr (GListModel) filters = new_filters ();
 
   if (!folder)

@@ -6,7 +6,7 @@
 G_BEGIN_DECLS
 
 /* chosen: called with the paths (local files only), never when the person cancels. data must live as long as parent. */
-void tm_file_dialog_open (GtkWindow *parent, gboolean folder, void (*chosen) (GListModel *files, gpointer data),
-                          gpointer data);
+void tm_file_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
+                          void (*chosen) (GListModel *files, gpointer data), gpointer data);
 
 G_END_DECLS

@@ -72,6 +72,20 @@ draw_symbol (cairo_t *cr, TmIconKind kind)
       cairo_rectangle (cr, 1.5, 9.5, 5, 5);
       cairo_stroke (cr);
       break;
+    case TM_ICON_COMPARE:
+      cairo_set_line_width (cr, 1.5);
+      for (int i = 0; i < 2; i++)
+        {
+          const double tip = i ? 14.5 : 1.5, tail = i ? 1.5 : 14.5, back = i ? 11 : 5, y = i ? 11 : 5;
+
+          cairo_move_to (cr, tail, y);
+          cairo_line_to (cr, tip, y);
+          cairo_move_to (cr, back, y - 3.5);
+          cairo_line_to (cr, tip, y);
+          cairo_line_to (cr, back, y + 3.5);
+        }
+      cairo_stroke (cr);
+      break;
     case TM_ICON_OUTLINER:
     case TM_ICON_INSPECTOR:
       rounded (cr, 1, 2, 14, 12, 2);

@@ -11,7 +11,7 @@
 
 /* --- Swatch: a colour map or a line, in the colours of the picture ------------------------------------------------ */
 
-typedef enum { SWATCH_DIVERGING, SWATCH_SEQUENTIAL, SWATCH_LINE } SwatchKind;
+typedef enum { SWATCH_DIVERGING, SWATCH_SEQUENTIAL, SWATCH_JUDGEMENT, SWATCH_LINE } SwatchKind;
 
 #define TM_TYPE_SWATCH (tm_swatch_get_type ())
 G_DECLARE_FINAL_TYPE (TmSwatch, tm_swatch, TM, SWATCH, GtkWidget)
@@ -101,7 +101,7 @@ swatch_set_map (GtkWidget *widget, SwatchKind kind, const TmTheme *theme)
 
   /* Entry 0 of the diverging map is free: its lower end is entry 1. */
   for (guint i = 0; i < G_N_ELEMENTS (stops); i++)
-    stops[i] = map[kind == SWATCH_DIVERGING ? 1 + i * 254 / 16 : i * 255 / 16];
+    stops[i] = kind == SWATCH_JUDGEMENT ? tm_theme_judgement_color (theme, i / 16.0) : map[kind == SWATCH_DIVERGING ? 1 + i * 254 / 16 : i * 255 / 16];
   if (self->kind == kind && !memcmp (stops, self->stops, sizeof stops))
     return;
   self->kind = kind;
@@ -132,7 +132,7 @@ struct _TmLegendBar
 {
   GtkWidget parent_instance;
   TmDocument *document;
-  GtkWidget *map, *range, *reduce, *cell, *sampled;
+  GtkWidget *map, *range, *hatched, *reduce, *cell, *sampled;
   GtkWidget *chips[MAX_CHIPS];
   GtkWidget *heavy, *heavy_swatch;
   GtkWidget *lines[MAX_LINES], *line_swatches[MAX_LINES], *line_labels[MAX_LINES];
@@ -311,6 +311,7 @@ tm_legend_bar_init (TmLegendBar *self)
   self->map = add_item (self, swatch_new (), NULL);
   self->range = add_item (self, label_new (NULL), NULL);
   gtk_widget_add_css_class (self->range, "numeric");
+  self->hatched = add_item (self, label_new ("hatched: not aligned"), NULL);
   self->reduce = gtk_menu_button_new ();
   gtk_menu_button_set_has_frame (GTK_MENU_BUTTON (self->reduce), FALSE);
   gtk_menu_button_set_direction (GTK_MENU_BUTTON (self->reduce), GTK_ARROW_UP);
@@ -375,7 +376,10 @@ static char *
 format_range (TmLegendBar *self, const TmLegend *legend, TmPalette palette)
 {
   static const TmQuantity quantities[] = { TM_QUANTITY_VALUE, TM_QUANTITY_RAW, TM_QUANTITY_SCALE };
-  TmTiles *tiles = tm_document_get_tiles (self->document);
+  TmComparison *comparison = tm_document_get_comparison (self->document);
+  TmTiles *tiles = tm_document_get_overlay (self->document) == TM_OVERLAY_ERROR && comparison
+                       ? tm_comparison_get_tiles (comparison)
+                       : tm_document_get_tiles (self->document);
   float known;
 
   g_autofree char *low = NULL, *high = NULL;
@@ -403,6 +407,8 @@ get_quantity (const TmLegend *legend, TmOverlay overlay, TmPalette palette, TmRe
     return "raw";
   if (overlay == TM_OVERLAY_SCALE)
     return "|scale|";
+  if (overlay == TM_OVERLAY_ERROR)
+    return reduce == TM_REDUCE_RMS ? "|error|" : "error";
   return reduce == TM_REDUCE_RMS ? "|value|" : "value";
 }
 
@@ -420,9 +426,31 @@ get_cell_text (TmLegendBar *self, const TmLegend *legend)
 {
   TmModel *model = tm_document_get_model (self->document);
 
+  if (tm_document_get_overlay (self->document) == TM_OVERLAY_ERROR)
+    return "cell: dequantized over error";
   if (!model || legend->tensor >= model->tensors->len)
     return "cell: value";
   return tm_model_tensor (model, legend->tensor)->quantized ? "cell: raw over dequantized" : "cell: stored value";
+}
+
+/* Far away a judging overlay's colours are of tensors. */
+static gboolean
+update_judgement (TmLegendBar *self, const TmLegend *legend, GString *spoken)
+{
+  const gboolean judging = tm_document_get_marks (self->document)
+                           && (legend->depth == TM_DEPTH_ARCHITECTURE || !legend->any_sheet);
+  g_autofree char *text = NULL;
+
+  show (self->hatched, judging);
+  if (!judging)
+    return FALSE;
+  text = g_strdup_printf ("%d … %d dB SQNR", TM_SQNR_BAD, TM_SQNR_GOOD);
+  swatch_set_map (self->map, SWATCH_JUDGEMENT, tm_document_get_theme (self->document));
+  set_label (self->range, text);
+  show (self->map, TRUE);
+  show (self->range, TRUE);
+  g_string_append_printf (spoken, "%scolours of tensors: %s; hatched: not aligned", spoken->len ? "; " : "", text);
+  return TRUE;
 }
 
 static void
@@ -432,7 +460,8 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
   const TmTheme *theme = tm_document_get_theme (self->document);
   TmOverlay overlay = tm_document_get_overlay (self->document);
   TmReduce reduce = tm_document_get_reduce (self->document);
-  gboolean map = legend->any_sheet && overlay >= TM_OVERLAY_VALUE;
+  gboolean judging = update_judgement (self, legend, spoken);
+  gboolean map = !judging && legend->any_sheet && overlay >= TM_OVERLAY_VALUE;
   gboolean reduced = map && legend->pixels_per_element < 1;
   gboolean cells = legend->depth == TM_DEPTH_CELLS;
 
@@ -443,8 +472,8 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
       speak (spoken, gtk_label_get_text (GTK_LABEL (self->cell)));
     }
 
-  show (self->map, map);
-  show (self->range, map);
+  show (self->map, map || judging);
+  show (self->range, map || judging);
   if (map)
     {
       TmPalette palette = get_palette (legend, overlay);
@@ -475,7 +504,7 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
 
   for (guint i = 0; i < MAX_CHIPS; i++)
     {
-      gboolean chip = (!map || legend->depth == TM_DEPTH_ARCHITECTURE) && i < legend->n_dtypes;
+      gboolean chip = !judging && (!map || legend->depth == TM_DEPTH_ARCHITECTURE) && i < legend->n_dtypes;
 
       if (chip)
         {

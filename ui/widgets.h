@@ -14,6 +14,8 @@ GtkWidget *tm_canvas_new (TmDocument *document, TmRenderer renderer);
 GtkWidget *tm_outliner_new (TmDocument *document);
 void tm_outliner_focus_filter (GtkWidget *outliner);
 GtkWidget *tm_inspector_new (TmDocument *document);
+/* What the comparison says, under the canvas: ranked, worst first. */
+GtkWidget *tm_compare_panel_new (TmDocument *document);
 /* Breadcrumb that is also the address bar. */
 GtkWidget *tm_breadcrumb_new (TmDocument *document);
 void tm_breadcrumb_edit (GtkWidget *breadcrumb); /* Ctrl+L */

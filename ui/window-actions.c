@@ -6,7 +6,7 @@
 #include "ui/keys.h"
 #include "ui/window-private.h"
 
-static const char *const overlay_names[TM_N_OVERLAYS] = { "none", "dtype", "value", "raw", "scale" };
+static const char *const overlay_names[TM_N_OVERLAYS] = { "none", "dtype", "value", "raw", "scale", "error" };
 static const char *const reduce_names[] = { "largest", "mean", "rms" };
 
 /* --- Files ------------------------------------------------------------------------------------------------------- */
@@ -31,13 +31,13 @@ on_files_chosen (GListModel *files, gpointer data)
 static void
 open_file (GSimpleAction *action, GVariant *parameter, gpointer self)
 {
-  tm_file_dialog_open (GTK_WINDOW (self), FALSE, on_files_chosen, self);
+  tm_file_dialog_open (GTK_WINDOW (self), "Open a Model", FALSE, on_files_chosen, self);
 }
 
 static void
 open_folder (GSimpleAction *action, GVariant *parameter, gpointer self)
 {
-  tm_file_dialog_open (GTK_WINDOW (self), TRUE, on_files_chosen, self);
+  tm_file_dialog_open (GTK_WINDOW (self), "Open a Model Folder", TRUE, on_files_chosen, self);
 }
 
 static void
@@ -56,6 +56,27 @@ static void
 reload (GSimpleAction *action, GVariant *parameter, gpointer self)
 {
   tm_window_reload (self);
+}
+
+static void
+compare (GSimpleAction *action, GVariant *parameter, gpointer self)
+{
+  tm_window_choose_reference (self, FALSE);
+}
+
+static void
+compare_folder (GSimpleAction *action, GVariant *parameter, gpointer self)
+{
+  tm_window_choose_reference (self, TRUE);
+}
+
+static void
+stop_comparing (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  TmWindow *self = data;
+
+  g_clear_object (&self->reference);
+  tm_document_set_diff (self->document, NULL);
 }
 
 /* --- Going ------------------------------------------------------------------------------------------------------- */
@@ -231,7 +252,12 @@ overlay (GSimpleAction *action, GVariant *value, gpointer data)
 {
   guint index;
 
-  if (index_of (overlay_names, TM_N_OVERLAYS, value, &index))
+  if (!index_of (overlay_names, TM_N_OVERLAYS, value, &index))
+    return;
+  if (index == TM_OVERLAY_ERROR && !tm_document_get_comparison (TM_WINDOW (data)->document))
+    tm_status_bar_set_message (TM_WINDOW (data)->status_bar,
+                               "The error is against a reference: compare with one first (Ctrl+Shift+O)");
+  else
     tm_document_set_overlay (TM_WINDOW (data)->document, index);
 }
 
@@ -313,6 +339,9 @@ static const GActionEntry entries[] = {
   { "open-path", open_path, "ay" },
   { "open-sample", open_sample },
   { "reload", reload },
+  { "compare", compare },
+  { "compare-folder", compare_folder },
+  { "stop-comparing", stop_comparing },
   { "go-to", go_to, "s" },
   { "back", back },
   { "forward", forward },
@@ -357,7 +386,7 @@ tm_window_update_actions (TmWindow *self)
 {
   static const char *const with_model[] = { "reload",  "go-to",    "up",           "into",     "next-tensor", "previous-tensor",
                                             "address", "filter",   "copy-address", "outliner", "inspector",   "problems",
-                                            NULL };
+                                            "compare", "compare-folder", NULL };
   static const char *const with_scalar[] = { "copy-value", "copy-record", NULL };
   TmDocument *document = self->document;
   guint tensor;
@@ -367,6 +396,7 @@ tm_window_update_actions (TmWindow *self)
     return;
   enable (self, tm_document_get_model (document) != NULL, with_model);
   enable (self, tm_document_get_scalar (document, &tensor, &flat), with_scalar);
+  g_simple_action_set_enabled (lookup (self, "stop-comparing"), tm_document_get_comparison (document) != NULL);
   g_simple_action_set_enabled (lookup (self, "back"), tm_document_can_go_back (document));
   g_simple_action_set_enabled (lookup (self, "forward"), tm_document_can_go_forward (document));
   g_simple_action_set_state (lookup (self, "boundaries"), g_variant_new_boolean (tm_document_get_boundaries (document)));

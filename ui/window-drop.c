@@ -64,18 +64,29 @@ on_drop (GtkDropTarget *target, const GValue *value, double x, double y, TmWindo
   else
     return FALSE;
 
-  tm_window_open_all (self, paths);
+  if (tm_drop_page_point (TM_DROP_PAGE (self->drop_page), x, y) == TM_DROP_COMPARE)
+    tm_window_compare_any (self, paths);
+  else
+    tm_window_open_all (self, paths);
   return TRUE;
 }
 
 static GdkDragAction
 on_enter (GtkDropTarget *target, double x, double y, TmWindow *self)
 {
-  if (tm_window_is_free (self))
-    tm_drop_page_set_text (self->drop_page, "Open", "The model opens in this window");
-  else
-    tm_drop_page_set_text (self->drop_page, "Open", "The model opens in a window of its own; this one stays as it is");
+  tm_drop_page_offer (TM_DROP_PAGE (self->drop_page),
+                      tm_window_is_free (self) ? "The model opens in this window"
+                                               : "The model opens in a window of its own; this one stays as it is",
+                      tm_document_get_model (self->document) != NULL);
+  tm_drop_page_point (TM_DROP_PAGE (self->drop_page), x, y);
   gtk_widget_set_visible (self->drop_page, TRUE);
+  return GDK_ACTION_COPY;
+}
+
+static GdkDragAction
+on_motion (GtkDropTarget *target, double x, double y, TmWindow *self)
+{
+  tm_drop_page_point (TM_DROP_PAGE (self->drop_page), x, y);
   return GDK_ACTION_COPY;
 }
 
@@ -95,6 +106,7 @@ tm_window_install_drop (TmWindow *self)
   gtk_drop_target_set_gtypes (target, types, G_N_ELEMENTS (types));
   g_signal_connect (target, "drop", G_CALLBACK (on_drop), self);
   g_signal_connect (target, "enter", G_CALLBACK (on_enter), self);
+  g_signal_connect (target, "motion", G_CALLBACK (on_motion), self);
   g_signal_connect (target, "leave", G_CALLBACK (on_leave), self);
   gtk_event_controller_set_propagation_phase (GTK_EVENT_CONTROLLER (target), GTK_PHASE_CAPTURE);
   gtk_widget_add_controller (GTK_WIDGET (self->over), GTK_EVENT_CONTROLLER (target));

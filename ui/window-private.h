@@ -1,4 +1,5 @@
-/* What the files of the window share: window.c (structure), window-open.c, window-actions.c, window-drop.c. */
+/* What the files of the window share: window.c (structure), window-open.c, window-actions.c, window-drop.c,
+ * window-compare.c. */
 #pragma once
 
 #include "ui/banner.h"
@@ -23,8 +24,8 @@ struct _TmWindow
   GtkWidget *title, *subtitle;
   GtkMenuButton *open_button, *overlay_button, *menu_button;
   GtkToggleButton *boundaries_button;
-  GtkWidget *open_label, *overlay_label, *boundaries_label, *open_arrow, *overlay_arrow;
-  GtkImage *overlay_icon, *boundaries_icon;
+  GtkWidget *open_label, *compare_label, *overlay_label, *boundaries_label, *open_arrow, *overlay_arrow;
+  GtkImage *compare_icon, *overlay_icon, *boundaries_icon;
   TmBanner *banner;
   GtkOverlay *over;
   GtkStack *stack;
@@ -36,6 +37,9 @@ struct _TmWindow
   GtkWidget *outliner, *canvas, *inspector;
   TmStatusBar *status_bar;
   GtkWidget *drop_page;
+  GtkWidget *dock; /* under the canvas */
+  GCancellable *comparing;
+  TmModel *reference; /* what the model is compared with, to do it again when it is read again */
   GtkWidget *palette;
 
   guint opening; /* models on their way into this window */
@@ -50,5 +54,12 @@ void tm_window_refresh_recent (TmWindow *window);
 void tm_window_reload (TmWindow *window);
 void tm_window_reopen (TmWindow *window, gpointer assume); /* const TmAssume *: readings that a person chose */
 void tm_window_open_sample (TmWindow *window);
+
+/* window-compare.c */
+void tm_window_choose_reference (TmWindow *window, gboolean folder);
+void tm_window_compare (TmWindow *window, const char *path);
+void tm_window_compare_any (TmWindow *window, GPtrArray *paths); /* of one model */
+void tm_window_compare_again (TmWindow *window, TmModel *reference);
+void tm_window_stop_comparing (TmWindow *window); /* the work, not the result */
 
 G_END_DECLS

@@ -42,13 +42,25 @@ on_model_changed (TmWindow *self)
   gtk_widget_set_tooltip_text (self->subtitle, subtitle);
   gtk_widget_set_visible (self->subtitle, subtitle != NULL);
   gtk_stack_set_visible_child_name (self->stack, model ? "model" : "empty");
+  tm_window_stop_comparing (self);
+  if (!tm_document_keeps_view (self->document))
+    g_clear_object (&self->reference);
+  else if (self->reference)
+    tm_window_compare_again (self, self->reference);
+  tm_window_update_actions (self);
+}
+
+static void
+on_comparison_changed (TmWindow *self)
+{
+  gtk_widget_set_visible (self->dock, tm_document_get_comparison (self->document) != NULL);
   tm_window_update_actions (self);
 }
 
 static void
 on_view_changed (TmWindow *self)
 {
-  static const char *const names[TM_N_OVERLAYS] = { "None", "Dtype", "Value", "Raw", "Scale" };
+  static const char *const names[TM_N_OVERLAYS] = { "None", "Dtype", "Value", "Raw", "Scale", "Error" };
   const char *name = names[tm_document_get_overlay (self->document)];
   g_autofree char *label = g_strdup_printf ("Overlay: %s", name);
 
@@ -99,7 +111,7 @@ on_appearance (TmWindow *self)
 static gboolean
 is_tight (TmWindow *self, int width)
 {
-  GtkWidget *labels[] = { self->open_label, self->overlay_label, self->boundaries_label };
+  GtkWidget *labels[] = { self->open_label, self->compare_label, self->overlay_label, self->boundaries_label };
   int all = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
@@ -118,7 +130,7 @@ static void
 set_tight (TmWindow *self, gboolean tight)
 {
   GtkWidget *words[]
-      = { self->open_label, self->overlay_label, self->boundaries_label, self->open_arrow, self->overlay_arrow };
+      = { self->open_label, self->compare_label, self->overlay_label, self->boundaries_label, self->open_arrow, self->overlay_arrow };
 
   self->tight = tight;
   for (guint i = 0; i < G_N_ELEMENTS (words); i++)
@@ -187,6 +199,7 @@ tm_window_close_request (GtkWindow *window)
   TmWindow *self = TM_WINDOW (window);
   int width, height;
 
+  tm_window_stop_comparing (self);
   tm_jobs_cancel_all (self->jobs);
   gtk_window_get_default_size (window, &width, &height);
   if (width >= TM_NARROW_WIDTH && !gtk_window_is_maximized (window) && !gtk_window_is_fullscreen (window))
@@ -209,6 +222,8 @@ tm_window_dispose (GObject *object)
   if (self->appearance)
     g_signal_handlers_disconnect_by_data (self->appearance, self);
   g_clear_object (&self->appearance);
+  g_clear_object (&self->comparing);
+  g_clear_object (&self->reference);
   g_clear_handle_id (&self->naming, g_source_remove);
   G_OBJECT_CLASS (tm_window_parent_class)->dispose (object);
   /* After the widgets: they leave the document in their own dispose. */
@@ -233,6 +248,8 @@ tm_window_class_init (TmWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TmWindow, menu_button);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, boundaries_button);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, open_label);
+  gtk_widget_class_bind_template_child (widget_class, TmWindow, compare_label);
+  gtk_widget_class_bind_template_child (widget_class, TmWindow, compare_icon);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, overlay_label);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, boundaries_label);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, open_arrow);
@@ -251,12 +268,29 @@ tm_window_init (TmWindow *self)
 {
   g_autoptr (GdkPaintable) overlay = tm_icon_new (TM_ICON_OVERLAY, 16);
   g_autoptr (GdkPaintable) boundaries = tm_icon_new (TM_ICON_BOUNDARIES, 16);
+  g_autoptr (GdkPaintable) compare = tm_icon_new (TM_ICON_COMPARE, 16);
 
   self->document = tm_document_new ();
   self->jobs = tm_jobs_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
   gtk_image_set_from_paintable (self->overlay_icon, overlay);
   gtk_image_set_from_paintable (self->boundaries_icon, boundaries);
+  gtk_image_set_from_paintable (self->compare_icon, compare);
+}
+
+/* The canvas, and under it what a table says of all tensors. */
+static GtkWidget *
+centre_new (TmWindow *self)
+{
+  GtkWidget *paned = gtk_paned_new (GTK_ORIENTATION_VERTICAL);
+
+  gtk_paned_set_start_child (GTK_PANED (paned), self->canvas);
+  gtk_paned_set_end_child (GTK_PANED (paned), self->dock);
+  gtk_paned_set_resize_end_child (GTK_PANED (paned), FALSE);
+  gtk_paned_set_shrink_end_child (GTK_PANED (paned), TRUE);
+  gtk_paned_set_shrink_start_child (GTK_PANED (paned), TRUE);
+  gtk_widget_add_css_class (paned, "centre");
+  return paned;
 }
 
 static void
@@ -266,7 +300,9 @@ build (TmWindow *self, TmRenderer renderer)
   self->outliner = tm_outliner_new (self->document);
   self->canvas = tm_canvas_new (self->document, renderer);
   self->inspector = tm_inspector_new (self->document);
-  self->panes = TM_PANES (tm_panes_new (self->outliner, self->canvas, self->inspector));
+  self->dock = tm_compare_panel_new (self->document);
+  gtk_widget_set_visible (self->dock, FALSE);
+  self->panes = TM_PANES (tm_panes_new (self->outliner, centre_new (self), self->inspector));
   self->status_bar = TM_STATUS_BAR (tm_status_bar_new (self->document, self->jobs));
   self->palette = tm_finder_new (self->document, activate_by_name, self);
 
@@ -295,6 +331,7 @@ tm_window_new (TmApplication *application)
   gtk_widget_add_controller (GTK_WIDGET (self), tm_keys_new_controller ());
 
   g_signal_connect_swapped (self->document, "model-changed", G_CALLBACK (on_model_changed), self);
+  g_signal_connect_swapped (self->document, "comparison-changed", G_CALLBACK (on_comparison_changed), self);
   g_signal_connect_swapped (self->document, "view-changed", G_CALLBACK (on_view_changed), self);
   g_signal_connect_swapped (self->document, "selection-changed", G_CALLBACK (on_selection_changed), self);
   g_signal_connect_swapped (self->document, "history-changed", G_CALLBACK (tm_window_update_actions), self);

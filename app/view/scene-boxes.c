@@ -25,6 +25,9 @@ get_color (const TmScene *scene, const TmBox *box)
   const TmBox *first = box;
   for (guint depth = 0; depth < 64 && first->kind != TM_BOX_TENSOR && first->n_children > 0; depth++)
     first = tm_layout_box (layout, first->first_child);
+  const TmTensorMark *mark = first->kind == TM_BOX_TENSOR ? tm_scene_get_mark (scene, first->tensor) : NULL;
+  if (mark != NULL)
+    return mark->hatched ? theme->hatch : mark->fill;
   if (first->kind != TM_BOX_TENSOR || scene->view->overlay == TM_OVERLAY_NONE)
     return theme->card_border;
   return theme->family_fill[tm_dtype_get_info (tm_model_tensor (layout->model, first->tensor)->dtype)->family];
@@ -217,6 +220,12 @@ add_caption (TmScene *scene, const TmBox *box, TmPixels sheet, gboolean shown, g
   if (!both)
     return;
   int below = baseline + px (scene, 12);
+  const TmTensorMark *mark = tm_scene_get_mark (scene, box->tensor);
+  if (mark != NULL)
+    {
+      tm_scene_text (scene, left, below, width, TM_FONT_MONO, small_px, TM_ALIGN_LEFT, name_color, mark->text);
+      return;
+    }
   int used = tm_scene_measure (scene, TM_FONT_MONO, small_px, tensor->dtype_label);
   tm_scene_text (scene, left, below, width, TM_FONT_MONO, small_px, TM_ALIGN_LEFT, type_color, tensor->dtype_label);
   const char *shape = format_shape (scene, tensor);
@@ -243,6 +252,12 @@ add_tensor (TmScene *scene, const TmBox *box)
   TmColor color = plain ? theme->text_dim : theme->family[family];
   TmColor fill = plain ? tm_color_mix (theme->card, theme->text_dim, 30) : theme->family_fill[family];
   count_family (scene, tensor);
+  const TmTensorMark *mark = tm_scene_get_mark (scene, box->tensor);
+  if (mark != NULL)
+    {
+      fill = mark->hatched ? theme->card : mark->fill;
+      color = mark->hatched ? theme->text_dim : tm_color_mix (fill, theme->text, 90);
+    }
 
   /* The frame: what is left of the box under its caption. A sheet that nearly fills it needs none. */
   gint64 body_y = MIN (box->y + box->caption_height, box->y + box->height);
@@ -258,7 +273,7 @@ add_tensor (TmScene *scene, const TmBox *box)
   TmColor under = theme->card;
   if (framed)
     {
-      under = tm_color_mix (theme->card, color, theme->dark ? 40 : 28);
+      under = mark != NULL ? fill : tm_color_mix (theme->card, color, theme->dark ? 40 : 28);
       TmPrimRect *frame = tm_scene_rect (scene, TM_LAYER_BOX, body.x, body.y, body.width, body.height, under);
       frame->radius = MIN (px (scene, 5), MIN (body.width, body.height) / 5);
       frame->border = MIN (body.width, body.height) >= px (scene, 8) ? scene->ds : 0;
@@ -266,7 +281,7 @@ add_tensor (TmScene *scene, const TmBox *box)
     }
 
   gboolean shown = FALSE;
-  if (empty || !tm_tensor_is_readable (tensor))
+  if (empty || !tm_tensor_is_readable (tensor) || (mark != NULL && mark->hatched))
     {
       if (MIN (sheet.width, sheet.height) >= px (scene, 6))
         tm_scene_hatch (scene, sheet.x, sheet.y, sheet.width, sheet.height, under);
@@ -284,7 +299,7 @@ add_tensor (TmScene *scene, const TmBox *box)
         }
     }
   if (body_width >= px (scene, 22))
-    add_caption (scene, box, framed ? body : sheet, shown || framed || !tm_tensor_is_readable (tensor),
+    add_caption (scene, box, framed ? body : sheet, shown || framed || !tm_tensor_is_readable (tensor) || (mark != NULL && mark->hatched),
                  scene->middle != TM_NO_BOX && box == tm_layout_box (scene->view->layout, scene->middle), fill);
 }
 

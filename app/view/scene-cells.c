@@ -17,7 +17,7 @@ typedef struct
 } Values;
 
 static void
-want_values (TmScene *scene, const TmBox *box, TmQuantity quantity, guint64 pane, gint64 c0, gint64 r0, gint64 c1,
+want_values (TmScene *scene, TmTiles *tiles, const TmBox *box, TmQuantity quantity, guint64 pane, gint64 c0, gint64 r0, gint64 c1,
              gint64 r1, Values *values)
 {
   values->first_x = c0 / TM_TILE;
@@ -33,7 +33,7 @@ want_values (TmScene *scene, const TmBox *box, TmQuantity quantity, guint64 pane
                         .pane = pane,
                         .column = (guint32) (values->first_x + i % values->n_x),
                         .row = (guint32) (values->first_y + i / values->n_x) };
-      values->tile[i] = tm_tiles_want (scene->view->tiles, &key, &box->sheet, 0);
+      values->tile[i] = tm_tiles_want (tiles, &key, &box->sheet, 0);
     }
 }
 
@@ -118,14 +118,15 @@ tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, 
          c1 = CLAMP (rulers->x[rulers->n_x - 1].element, 0, columns - 1);
   gint64 r0 = CLAMP (rulers->y[0].element, 0, rows - 1), r1 = CLAMP (rulers->y[rulers->n_y - 1].element, 0, rows - 1);
   add_separators (scene, sheet, pane_x, pane_y, c0, r0, c1, r1);
-  if (view->tiles == NULL || tensor->codec == NULL)
+  if (view->tiles == NULL || tm_scene_get_tiles (view) == NULL || tensor->codec == NULL)
     return;
 
   Values value = { 0 }, raw = { 0 };
-  gboolean two = tensor->quantized && tm_tensor_has_quantity (tensor, TM_QUANTITY_RAW);
-  want_values (scene, box, TM_QUANTITY_VALUE, pane, c0, r0, c1, r1, &value);
+  gboolean error = view->overlay == TM_OVERLAY_ERROR; /* the candidate's value over what it is off by */
+  gboolean two = error || (tensor->quantized && tm_tensor_has_quantity (tensor, TM_QUANTITY_RAW));
+  want_values (scene, tm_scene_get_tiles (view), box, TM_QUANTITY_VALUE, pane, c0, r0, c1, r1, &value);
   if (two)
-    want_values (scene, box, TM_QUANTITY_RAW, pane, c0, r0, c1, r1, &raw);
+    want_values (scene, view->tiles, box, error ? TM_QUANTITY_VALUE : TM_QUANTITY_RAW, pane, c0, r0, c1, r1, &raw);
 
   double logical = scene->scale / scene->ds;
   int large = (int) CLAMP (logical * 0.22, 10, 26) * scene->ds,
@@ -136,6 +137,8 @@ tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, 
   guint max_chars = (guint) CLAMP ((int) (scene->scale * 0.8) / digit, 4, 24);
   TmColormapScale scale;
   tm_colormap_scale_init (&scale, sheet->palette, sheet->low, sheet->range);
+  if (error)
+    large = MIN (large, small + 2 * scene->ds);
   int baseline_raw = (int) (scene->scale * 0.5 - small * 0.1),
       baseline_value = (int) (scene->scale * 0.5 + small * 1.25);
   if (!two)
@@ -151,7 +154,8 @@ tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, 
         TmColor color = tm_scene_contrasting (scene, get_ground (scene, sheet, &scale, c, r));
         if (two && get_value (&raw, c, r, &number))
           tm_scene_text (scene, x, y + baseline_raw, room, TM_FONT_MONO_BOLD, large, TM_ALIGN_CENTRE, color,
-                         tm_scene_format (scene, "%" G_GINT64_FORMAT, (gint64) number));
+                         error ? format_value (scene, number, max_chars)
+                               : tm_scene_format (scene, "%" G_GINT64_FORMAT, (gint64) number));
         if (get_value (&value, c, r, &number))
           tm_scene_text (scene, x, y + baseline_value, room, TM_FONT_MONO, small, TM_ALIGN_CENTRE, color,
                          format_value (scene, number, max_chars));

@@ -96,6 +96,10 @@ gboolean tm_scene_has_axes (const TmScene *scene, const TmBox *box);
 void tm_scene_add_axes (TmScene *scene, const TmBox *box, const TmBoundaries *boundaries);
 void tm_scene_add_selection (TmScene *scene);
 
+/* What a judging overlay says of the tensor; NULL under the others. */
+const TmTensorMark *tm_scene_get_mark (const TmScene *scene, guint tensor);
+/* The tiles that the overlay's heat maps are made of; NULL: none. */
+TmTiles *tm_scene_get_tiles (const TmView *view);
 /* Which quantity an overlay shows of a tensor; FALSE: none, the sheet is flat. */
 gboolean tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *quantity);
 const char *tm_scene_format_pane (TmScene *scene, const TmTensor *tensor, guint64 pane);

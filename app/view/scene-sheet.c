@@ -20,6 +20,28 @@ typedef struct
   guint outline;
 } Look;
 
+const TmTensorMark *
+tm_scene_get_mark (const TmScene *scene, guint tensor)
+{
+  const TmView *view = scene->view;
+  return view->overlay >= TM_OVERLAY_ERROR && view->marks != NULL ? &view->marks[tensor] : NULL;
+}
+
+TmTiles *
+tm_scene_get_tiles (const TmView *view)
+{
+  return view->overlay == TM_OVERLAY_ERROR ? view->error_tiles : view->tiles;
+}
+
+/* Near enough that single elements, and no more the tensor as a whole, are what one looks at. */
+static gboolean
+is_close (const TmScene *scene, const TmBox *box)
+{
+  const TmCamera *camera = &scene->view->camera;
+  return scene->scale >= 8 * scene->ds
+         || tm_scene_length (scene, MAX (box->sheet.width, box->sheet.height)) >= 0.4 * MIN (camera->width, camera->height);
+}
+
 gboolean
 tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *quantity)
 {
@@ -28,6 +50,7 @@ tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *qu
   switch (overlay)
     {
     case TM_OVERLAY_VALUE:
+    case TM_OVERLAY_ERROR:
       *quantity = TM_QUANTITY_VALUE;
       return TRUE;
     case TM_OVERLAY_RAW:
@@ -84,6 +107,9 @@ tm_scene_sheet_is_shown (const TmScene *scene, const TmBox *box)
   const TmTensor *tensor = tm_model_tensor (scene->view->layout->model, box->tensor);
   if (box->sheet.rows == 0 || box->sheet.columns == 0 || !tm_tensor_is_readable (tensor))
     return FALSE;
+  const TmTensorMark *mark = tm_scene_get_mark (scene, box->tensor);
+  if (mark != NULL && (mark->hatched || !is_close (scene, box)))
+    return FALSE;
   if (pane_is_shown (scene, box))
     return TRUE;
   /* A single cell or a short row shows from cells' size on. */
@@ -105,7 +131,7 @@ find_range (TmScene *scene, Look *look)
       return;
     }
   look->range = 0;
-  look->has_range = tm_tiles_get_range (scene->view->tiles, look->box->tensor, look->quantity, &look->range);
+  look->has_range = tm_tiles_get_range (tm_scene_get_tiles (scene->view), look->box->tensor, look->quantity, &look->range);
   if (look->palette == TM_PALETTE_SEQUENTIAL)
     look->low = -look->range;
 }
@@ -145,7 +171,7 @@ want_pages (TmScene *scene, const Look *look, TmPrimSheet *prim, guint64 pane, g
                           .column = prim->page_x + i,
                           .row = prim->page_y + j };
         double distance = hypot (left + (i + 0.5) * tile_px, top + (j + 0.5) * tile_px);
-        const TmTile *tile = tm_tiles_want (view->tiles, &key, &look->box->sheet, (int) MIN (distance, 1e6));
+        const TmTile *tile = tm_tiles_want (tm_scene_get_tiles (view), &key, &look->box->sheet, (int) MIN (distance, 1e6));
         if (tile == NULL || !look->has_range || tile->key.level < prim->level)
           continue;
         *page = (TmPage) { tile, tile->key.level - prim->level };
@@ -272,7 +298,7 @@ tm_scene_add_sheet (TmScene *scene, const TmBox *box, TmColor under)
   if (!tm_scene_sheet_is_shown (scene, box))
     return FALSE;
   Look look = { .box = box, .tensor = tm_model_tensor (view->layout->model, box->tensor), .under = under };
-  look.has_quantity = view->tiles != NULL && tm_scene_get_quantity (view->overlay, look.tensor, &look.quantity);
+  look.has_quantity = tm_scene_get_tiles (view) != NULL && tm_scene_get_quantity (view->overlay, look.tensor, &look.quantity);
   double longer = tm_scene_length (scene, (gint64) MAX (box->sheet.columns, box->sheet.rows)) / scene->ds;
   double shorter = tm_scene_length (scene, (gint64) MIN (box->sheet.columns, box->sheet.rows)) / scene->ds;
   look.lines = view->boundaries && longer >= TM_MIN_LINES && shorter >= TM_MIN_PANE;

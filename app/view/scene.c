@@ -328,16 +328,19 @@ tm_scene_update (TmScene *scene, const TmView *view)
   begin (scene, view);
   if (view->layout != NULL && view->layout->boxes->len > 0 && view->camera.scale > 0)
     {
-      if (view->tiles != NULL)
-        tm_tiles_begin (view->tiles);
+      TmTiles *tiles[] = { view->tiles, view->error_tiles };
+      for (guint i = 0; i < G_N_ELEMENTS (tiles); i++)
+        if (tiles[i] != NULL)
+          tm_tiles_begin (tiles[i]);
       look_at_the_middle (scene);
       tm_scene_add_boxes (scene);
       tm_scene_add_lines (scene);
       if (scene->middle != TM_NO_BOX)
         tm_scene_add_axes (scene, tm_layout_box (view->layout, scene->middle), scene->legend.runs);
       tm_scene_add_selection (scene);
-      if (view->tiles != NULL)
-        tm_tiles_end (view->tiles);
+      for (guint i = 0; i < G_N_ELEMENTS (tiles); i++)
+        if (tiles[i] != NULL)
+          tm_tiles_end (tiles[i]);
       count_dtypes (scene);
     }
   tm_scene_finish (scene);

@@ -57,7 +57,26 @@ typedef struct
   union { TmPrimRect rect; TmPrimText text; TmPrimSheet sheet; } as;
 } TmPrim;
 
-typedef enum { TM_OVERLAY_NONE, TM_OVERLAY_DTYPE, TM_OVERLAY_VALUE, TM_OVERLAY_RAW, TM_OVERLAY_SCALE, TM_N_OVERLAYS } TmOverlay;
+/* From ERROR on overlays judge tensors: far away each tensor is one colour and a few words (TmTensorMark). */
+typedef enum
+{
+  TM_OVERLAY_NONE,
+  TM_OVERLAY_DTYPE,
+  TM_OVERLAY_VALUE,
+  TM_OVERLAY_RAW,
+  TM_OVERLAY_SCALE,
+  TM_OVERLAY_ERROR,
+  TM_N_OVERLAYS
+} TmOverlay;
+
+/* What a judging overlay says of a tensor. */
+typedef struct
+{
+  TmColor fill;     /* opaque */
+  gboolean hatched; /* it has nothing to say of this one */
+  char text[24];    /* under the name, in place of dtype and shape */
+} TmTensorMark;
+
 typedef enum { TM_DEPTH_ARCHITECTURE, TM_DEPTH_HEAT_MAP, TM_DEPTH_CELLS } TmDepth;
 
 typedef struct
@@ -72,6 +91,8 @@ typedef struct
 } TmTheme;
 
 void tm_theme_init (TmTheme *theme, gboolean dark, TmColor accent /* 0: #3584e4 */);
+/* From bad (0, red) over middling to good (1, teal); darker towards both ends of the picture's ground. */
+TmColor tm_theme_judgement_color (const TmTheme *theme, double goodness);
 
 /* Measures text for the scene (width in px); given by the painters' room. NULL: 0.6 em a character. */
 typedef int (*TmMeasure) (TmFont font, guint px, const char *text, gpointer data);
@@ -81,6 +102,8 @@ typedef struct
   const TmLayout *layout;
   TmCamera camera;
   TmTiles *tiles;              /* NULL: sheets are drawn flat in their dtype's colour */
+  TmTiles *error_tiles;        /* ERROR: signed errors, near by; NULL: none */
+  const TmTensorMark *marks;   /* by tensor, for overlays that judge; else NULL */
   const TmTheme *theme;
   TmOverlay overlay;
   TmReduce reduce;

@@ -9,6 +9,8 @@ static const TmColor family_light[TM_N_FAMILIES] = {
   0x77767bff, 0x5e81acff, 0x1f7a8cff, 0x26a269ff, 0x2190a4ff, 0xc06cb4ff,
   0x8250c4ff, 0xd1603dff, 0xc98a12ff, 0x8a5a2bff, 0x5248c6ff, 0x6b705cff,
 };
+/* Evenly spaced, bad to good. */
+static const TmColor judgement[] = { 0xb0432fff, 0xd97440ff, 0xe99746ff, 0xe8c878ff, 0xc9d29aff, 0x80b8a0ff, 0x569c96ff };
 static const TmColor family_dark[TM_N_FAMILIES] = {
   0x9a9996ff, 0x81a1c1ff, 0x4fb3c6ff, 0x57c98fff, 0x56b9cbff, 0xd893ceff,
   0xa97fe0ff, 0xe5886bff, 0xe5b14cff, 0xb98654ff, 0x8a82eaff, 0x9aa08aff,
@@ -43,4 +45,14 @@ tm_theme_init (TmTheme *theme, gboolean dark, TmColor accent)
           sizeof theme->diverging);
   memcpy (theme->sequential, tm_colormap_table[dark ? TM_COLORMAP_SEQUENTIAL_DARK : TM_COLORMAP_SEQUENTIAL_LIGHT],
           sizeof theme->sequential);
+}
+
+TmColor
+tm_theme_judgement_color (const TmTheme *theme, double goodness)
+{
+  const double at = CLAMP (goodness, 0, 1) * (G_N_ELEMENTS (judgement) - 1);
+  const guint below = MIN ((guint) at, (guint) G_N_ELEMENTS (judgement) - 2);
+  TmColor color = tm_color_mix (judgement[below], judgement[below + 1], (guint) ((at - below) * 255 + 0.5));
+
+  return theme->dark ? tm_color_mix (color, theme->card, 70) : color;
 }

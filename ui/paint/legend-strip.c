@@ -102,6 +102,8 @@ describe_overlay (TmOverlay overlay, const TmLegend *legend)
       return "raw codes";
     case TM_OVERLAY_SCALE:
       return "magnitude of the scale";
+    case TM_OVERLAY_ERROR:
+      return "error against the reference";
     case TM_OVERLAY_VALUE:
       return legend->pixels_per_element < 1 ? "largest magnitude a pixel" : "value";
     case TM_OVERLAY_NONE:
