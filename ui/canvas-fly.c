@@ -121,6 +121,13 @@ area_of_region (const TmBox *box, const TmTensor *tensor, const TmAddress *addre
     }
   tm_sheet_locate (&box->sheet, tm_tensor_flatten (tensor, address->start), &x0, &y0);
   tm_sheet_locate (&box->sheet, tm_tensor_flatten (tensor, last), &x1, &y1);
+  if (box->sheet.order && tensor->rank > 0 && last[tensor->rank - 1] != address->start[tensor->rank - 1]) /* its columns lie where their groups are: the row as a whole has them all */
+    {
+      const gint64 left = x0 - x0 % (gint64) (box->sheet.columns + box->sheet.gap);
+
+      x0 = left;
+      x1 = MAX (x1, left + (gint64) box->sheet.columns - 1);
+    }
   return (Area) { box->sheet_x + MIN (x0, x1), box->sheet_y + MIN (y0, y1), ABS (x1 - x0) + 1, ABS (y1 - y0) + 1 };
 }
 

@@ -241,6 +241,8 @@ make_menu (TmCanvas *self)
   if (region)
     g_menu_append (view, "_Clear region", "canvas.clear-region");
   g_menu_append (view, "Whole _model", "canvas.whole-model");
+  if (tm_document_can_sort_columns (self->document))
+    g_menu_append (view, "_Sort columns by group", "win.sort-columns");
   g_menu_append_section (menu, NULL, G_MENU_MODEL (copy));
   g_menu_append_section (menu, NULL, G_MENU_MODEL (go));
   g_menu_append_section (menu, NULL, G_MENU_MODEL (view));

@@ -56,6 +56,14 @@ get_depth_name (TmDepth depth)
   return names[CLAMP (depth, 0, 2)];
 }
 
+static gboolean
+is_sorted (TmCanvas *self, guint tensor)
+{
+  const TmBox *box = tm_canvas_get_tensor_box (self, tensor);
+
+  return box && box->sheet.order;
+}
+
 static char *
 make_label (TmCanvas *self)
 {
@@ -77,6 +85,8 @@ make_label (TmCanvas *self)
       g_autofree char *name = tm_address_format (model, &whole);
 
       g_string_append_printf (text, "%s, %s, %s", name, tensor->dtype_label, get_depth_name (legend->depth));
+      if (is_sorted (self, selection->tensor))
+        g_string_append (text, ", columns sorted by group");
       append_within (text, selection);
       if (self->selected && self->selected->ready)
         {

@@ -9,15 +9,17 @@ static Cell
 cell_of (const TmSheet *sheet, guint64 flat)
 {
   guint64 of_pane = sheet->rows * sheet->columns;
-  guint64 rest = flat % of_pane;
+  guint64 rest = flat % of_pane, column = rest % sheet->columns;
 
-  return (Cell) { flat / of_pane, rest / sheet->columns, rest % sheet->columns };
+  return (Cell) { flat / of_pane, rest / sheet->columns, sheet->order ? sheet->order->shown[column] : column };
 }
 
 static guint64
 flat_of (const TmSheet *sheet, Cell cell)
 {
-  return cell.pane * sheet->rows * sheet->columns + cell.row * sheet->columns + cell.column;
+  guint64 column = sheet->order ? sheet->order->logical[cell.column] : cell.column;
+
+  return cell.pane * sheet->rows * sheet->columns + cell.row * sheet->columns + column;
 }
 
 gboolean
@@ -94,6 +96,26 @@ step_on_axis (const TmGranularity *granularity, guint64 flat, guint axis, int by
   return *target != at;
 }
 
+/* Columns sorted by group: to the next column of another group, or to where this one (or the one before) begins. */
+static gboolean
+step_in_order (const TmGranularity *granularity, const TmSheet *sheet, int by, guint64 at, guint64 *target)
+{
+  const guint32 *logical = sheet->order->logical, *table = granularity->table;
+
+  *target = at;
+  if (by > 0)
+    {
+      while (*target + 1 < sheet->columns && table[logical[*target]] == table[logical[at]])
+        ++*target;
+      return *target != at;
+    }
+  if (at > 0 && table[logical[at - 1]] != table[logical[at]])
+    at = --*target;
+  while (*target > 0 && table[logical[*target - 1]] == table[logical[at]])
+    --*target;
+  return TRUE;
+}
+
 /* Everywhere else the groups of the elements on the way are compared one after the other. */
 static gboolean
 step_by_search (const TmTensor *tensor, const TmSheet *sheet, guint64 flat, int dx, int dy, guint64 *result)
@@ -140,6 +162,8 @@ tm_step_boundary (const TmTensor *tensor, const TmSheet *sheet, guint64 flat, in
       target = dx + dy > 0 ? length - 1 : 0;
       moved = target != at;
     }
+  else if (sheet->order && dx)
+    moved = step_in_order (granularity, sheet, dx, at, &target);
   else if (!granularity->reshaped && granularity->rank >= 2
            && (sheet->kind == TM_SHEET_MATRIX || sheet->kind == TM_SHEET_STACK))
     moved = step_on_axis (granularity, flat, granularity->rank - (dx ? 1 : 2), dx + dy, at, length, &target);

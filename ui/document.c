@@ -28,6 +28,7 @@ struct _TmDocument
   TmOverlay overlay;
   TmReduce reduce;
   gboolean boundaries;
+  gboolean can_sort, sort_columns;
   TmTheme theme;
 };
 
@@ -131,6 +132,7 @@ typedef struct
 {
   TmModel *model;
   GHashTable *unfolded;
+  gboolean sort_columns;
 } LayoutJob;
 
 static void
@@ -149,6 +151,8 @@ layout_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellab
   LayoutJob *job = data;
   TmLayout *layout = tm_layout_new (job->model, job->unfolded, cancellable);
 
+  if (layout && job->sort_columns)
+    tm_layout_sort_columns (layout);
   if (layout)
     g_task_return_pointer (task, layout, (GDestroyNotify) tm_layout_free);
   else
@@ -187,6 +191,7 @@ start_layout (TmDocument *self)
 
   job = g_new0 (LayoutJob, 1);
   job->model = g_object_ref (self->model);
+  job->sort_columns = self->sort_columns;
   job->unfolded = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_hash_table_iter_init (&iter, self->unfolded);
   while (g_hash_table_iter_next (&iter, &path, NULL))
@@ -220,10 +225,13 @@ take_model (TmDocument *self, TmModel *model)
   tm_address_clear (&self->hover);
   self->has_hover = FALSE;
   self->recorded_at = 0;
+  self->can_sort = FALSE;
   if (model)
     {
       self->model = g_object_ref (model);
       self->tiles = tm_tiles_new (model, TILE_CACHE_BYTES, on_tiles, self);
+      for (guint i = 0; i < model->tensors->len && !self->can_sort; i++)
+        self->can_sort = tm_model_tensor (model, i)->granularity != NULL && tm_model_tensor (model, i)->granularity->table != NULL;
     }
 
   g_signal_emit (self, signals[MODEL_CHANGED], 0);
@@ -820,6 +828,28 @@ tm_document_set_boundaries (TmDocument *self, gboolean boundaries)
   if (self->boundaries == !!boundaries)
     return;
   self->boundaries = !!boundaries;
+  g_signal_emit (self, signals[VIEW_CHANGED], 0);
+}
+
+gboolean
+tm_document_can_sort_columns (TmDocument *self)
+{
+  return self->can_sort;
+}
+
+gboolean
+tm_document_get_sort_columns (TmDocument *self)
+{
+  return self->sort_columns;
+}
+
+void
+tm_document_set_sort_columns (TmDocument *self, gboolean sort)
+{
+  if (self->sort_columns == !!sort)
+    return;
+  self->sort_columns = !!sort;
+  start_layout (self);
   g_signal_emit (self, signals[VIEW_CHANGED], 0);
 }
 

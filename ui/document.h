@@ -88,6 +88,10 @@ TmReduce tm_document_get_reduce (TmDocument *document);
 void tm_document_set_reduce (TmDocument *document, TmReduce reduce);
 gboolean tm_document_get_boundaries (TmDocument *document);
 void tm_document_set_boundaries (TmDocument *document, gboolean boundaries);
+/* Columns sorted by group where a table scatters them (act-order); can: some tensor has such columns. */
+gboolean tm_document_can_sort_columns (TmDocument *document);
+gboolean tm_document_get_sort_columns (TmDocument *document);
+void tm_document_set_sort_columns (TmDocument *document, gboolean sort);
 const TmTheme *tm_document_get_theme (TmDocument *document);
 void tm_document_set_theme (TmDocument *document, gboolean dark, TmColor accent);
 

@@ -2,6 +2,8 @@
 #include "ui/inspector-pages.h"
 #include "ui/inspector-rows.h"
 
+#include <string.h>
+
 #include "io/number.h"
 #include "io/text.h"
 #include "model/quantization.h"
@@ -118,16 +120,36 @@ tm_inspector_add_tensor (GtkWidget *box, TmDocument *document, guint index)
   tm_card_add_row (card, "device", device_text, NULL);
 }
 
-/* "scales · F16 [4, 256]\nmodel-00001.safetensors @ 0x1A40" */
-static char *
-describe_stored (const TmStored *stored)
+/* What a piece adds to its module's name: "qweight". */
+static const char *
+name_in_module (const TmTensor *tensor, const TmStored *stored)
+{
+  gsize n = tensor->module != NULL ? strlen (tensor->module) : 0;
+  if (n > 0 && strncmp (stored->name, tensor->module, n) == 0 && stored->name[n] == '.' && stored->name[n + 1] != '\0')
+    return stored->name + n + 1;
+  return stored->name;
+}
+
+static void
+add_operand (GtkWidget *card, const TmTensor *tensor, TmOperandRole kind, const TmStored *stored)
 {
   g_autofree char *label = tm_text_escape (stored->type_label != NULL ? stored->type_label : tm_dtype_get_name (stored->dtype), -1);
   g_autofree char *shape = format_unsigned (stored->rank, stored->shape);
-  g_autofree char *name = tm_text_escape (stored->name, -1);
+  g_autofree char *name = tm_text_escape (name_in_module (tensor, stored), -1);
+  g_autofree char *full = tm_text_escape (stored->name, -1);
   g_autofree char *file = stored->source != NULL ? tm_text_escape (tm_source_get_name (stored->source), -1) : NULL;
-  return g_strdup_printf ("%s\n%s %s\n%s @ 0x%" G_GINT64_MODIFIER "X", name, label, shape,
-                          file != NULL ? file : "missing file", stored->offset);
+  g_autofree char *bytes = tm_format_count (stored->bytes);
+  g_auto (GStrv) words = g_strsplit (tm_operand_role_get_name (kind), "_", -1);
+  g_autofree char *role = g_strjoinv (" ", words);
+  g_autofree char *text = g_strdup_printf ("%s\n%s %s", name, label, shape);
+  g_autofree char *tip = g_strdup_printf ("%s\n%s bytes", full, bytes);
+  g_autofree char *place = g_strdup_printf ("%s @ 0x%" G_GINT64_MODIFIER "X", file != NULL ? file : "missing file", stored->offset);
+
+  tm_card_add_row (card, kind == TM_ROLE_OTHER ? "bookkeeping" : role, text, tip);
+  GtkWidget *where = tm_card_add_text (card, place, FALSE);
+  gtk_label_set_xalign (GTK_LABEL (where), 0);
+  gtk_widget_add_css_class (where, "caption");
+  gtk_widget_add_css_class (where, "dim-label");
 }
 
 void
@@ -139,15 +161,7 @@ tm_inspector_add_operands (GtkWidget *box, TmDocument *document, guint index)
     return;
   GtkWidget *card = tm_card_new (box, "Stored as");
   for (guint o = 0; o < tensor->n_operands; o++)
-    {
-      const TmStored *stored = tm_model_stored (model, tensor->operand[o].stored);
-      g_autofree char *text = describe_stored (stored);
-      g_auto (GStrv) words = g_strsplit (tm_operand_role_get_name (tensor->operand[o].role), "_", -1);
-      g_autofree char *role = g_strjoinv (" ", words);
-      g_autofree char *bytes = tm_format_count (stored->bytes);
-      g_autofree char *tip = g_strdup_printf ("%s bytes", bytes);
-      tm_card_add_row (card, tensor->operand[o].role == TM_ROLE_OTHER ? "bookkeeping" : role, text, tip);
-    }
+    add_operand (card, tensor, tensor->operand[o].role, tm_model_stored (model, tensor->operand[o].stored));
 }
 
 void

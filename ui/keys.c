@@ -33,6 +33,7 @@ const TmKey tm_keys[] = {
   { TM_KEY_BUBBLE, GO, "Previous tensor", "win.previous-tensor", "Page_Up KP_Page_Up" },
 
   { TM_KEY_BUBBLE, SEE, "Boundaries on and off", "win.boundaries", "b" },
+  { TM_KEY_WINDOW, SEE, "Sort columns by group", "win.sort-columns", "" },
   { TM_KEY_BUBBLE, SEE, "Overlay: none", "win.overlay::none", "1" },
   { TM_KEY_BUBBLE, SEE, "Overlay: dtype", "win.overlay::dtype", "2" },
   { TM_KEY_BUBBLE, SEE, "Overlay: value", "win.overlay::value", "3" },

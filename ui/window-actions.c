@@ -235,6 +235,12 @@ boundaries (GSimpleAction *action, GVariant *value, gpointer data)
   tm_document_set_boundaries (TM_WINDOW (data)->document, g_variant_get_boolean (value));
 }
 
+static void
+sort_columns (GSimpleAction *action, GVariant *value, gpointer data)
+{
+  tm_document_set_sort_columns (TM_WINDOW (data)->document, g_variant_get_boolean (value));
+}
+
 static gboolean
 index_of (const char *const *names, guint n, GVariant *value, guint *index)
 {
@@ -357,6 +363,7 @@ static const GActionEntry entries[] = {
   { "copy-record", copy_record },
   { "copy-address", copy_address },
   { "boundaries", NULL, NULL, "true", boundaries },
+  { "sort-columns", NULL, NULL, "false", sort_columns },
   { "overlay", NULL, "s", "'value'", overlay },
   { "reduce", NULL, "s", "'largest'", reduce },
   { "outliner", NULL, NULL, "true", outliner },
@@ -400,6 +407,8 @@ tm_window_update_actions (TmWindow *self)
   g_simple_action_set_enabled (lookup (self, "back"), tm_document_can_go_back (document));
   g_simple_action_set_enabled (lookup (self, "forward"), tm_document_can_go_forward (document));
   g_simple_action_set_state (lookup (self, "boundaries"), g_variant_new_boolean (tm_document_get_boundaries (document)));
+  g_simple_action_set_enabled (lookup (self, "sort-columns"), tm_document_can_sort_columns (document));
+  g_simple_action_set_state (lookup (self, "sort-columns"), g_variant_new_boolean (tm_document_get_sort_columns (document)));
   g_simple_action_set_state (lookup (self, "overlay"),
                              g_variant_new_string (overlay_names[tm_document_get_overlay (document)]));
   g_simple_action_set_state (lookup (self, "reduce"),

@@ -287,6 +287,18 @@ tm_layout_find_module (const TmLayout *layout, const TmModule *module)
   return TM_NO_BOX;
 }
 
+void
+tm_layout_sort_columns (TmLayout *layout)
+{
+  for (guint i = 0; i < layout->boxes->len; i++)
+    {
+      TmBox *box = tm_layout_box (layout, i);
+
+      if (box->kind == TM_BOX_TENSOR)
+        tm_sheet_sort_columns (&box->sheet, tm_model_tensor (layout->model, box->tensor));
+    }
+}
+
 guint
 tm_layout_find_hiding_fold (const TmLayout *layout, guint tensor)
 {

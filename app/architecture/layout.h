@@ -58,6 +58,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TmLayout, tm_layout_free)
 
 #define tm_layout_box(layout, i) (&g_array_index ((layout)->boxes, TmBox, (i)))
 
+/* Columns that a table puts into groups (act-order) are shown sorted by group. Before the layout is shared. */
+void tm_layout_sort_columns (TmLayout *layout);
+
 /* Smallest box that holds the point; TM_NO_BOX outside the model's. O(depth × children) at most, indexed where many. */
 guint tm_layout_pick (const TmLayout *layout, gint64 x, gint64 y);
 /* Box of a module: its card or group, its section where a card draws it ("self_attn"), its tensor where it holds only one,

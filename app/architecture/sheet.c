@@ -143,6 +143,19 @@ tm_sheet_init (TmSheet *sheet, const TmTensor *tensor)
     }
 }
 
+gboolean
+tm_sheet_sort_columns (TmSheet *sheet, const TmTensor *tensor)
+{
+  const TmGranularity *granularity = tensor->granularity;
+
+  sheet->order = NULL;
+  if ((sheet->kind == TM_SHEET_MATRIX || sheet->kind == TM_SHEET_STACK) && granularity != NULL && !granularity->reshaped
+      && granularity->table != NULL && tensor->rank == granularity->rank
+      && granularity->table_axis == (gint) tensor->rank - 1 && granularity->shape[granularity->table_axis] == sheet->columns)
+    sheet->order = tm_granularity_get_order (tensor->granularity);
+  return sheet->order != NULL;
+}
+
 void
 tm_sheet_get_pane_origin (const TmSheet *sheet, guint64 pane, gint64 *x, gint64 *y)
 {
@@ -164,7 +177,7 @@ tm_sheet_locate (const TmSheet *sheet, guint64 flat, gint64 *x, gint64 *y)
   pane = sheet->n_panes > 1 ? flat / (sheet->rows * sheet->columns) : 0;
   in_pane = sheet->n_panes > 1 ? flat % (sheet->rows * sheet->columns) : flat;
   tm_sheet_get_pane_origin (sheet, pane, x, y);
-  *x += (gint64) (in_pane % sheet->columns);
+  *x += (gint64) (sheet->order != NULL ? sheet->order->shown[in_pane % sheet->columns] : in_pane % sheet->columns);
   *y += (gint64) (in_pane / sheet->columns);
 }
 
@@ -181,6 +194,8 @@ tm_sheet_pick (const TmSheet *sheet, gint64 x, gint64 y, guint64 *flat)
   row = (guint64) y % (sheet->rows + sheet->gap);
   if (column >= sheet->columns || row >= sheet->rows || across >= sheet->panes_across)
     return FALSE;
+  if (sheet->order != NULL)
+    column = sheet->order->logical[column];
   pane = down * sheet->panes_across + across;
   if (pane >= sheet->n_panes)
     return FALSE;

@@ -25,9 +25,13 @@ typedef struct
   guint64 panes_across;     /* panes a row of the grid */
   guint64 gap;              /* elements between panes; 0 for one pane */
   gint64 width, height;     /* of the whole sheet in elements, gaps included */
+  const TmAxisOrder *order; /* MATRIX, STACK: columns stand in this order (it lives as long as the tensor); NULL: in their own */
   guint64 slice_columns;    /* MERGED: columns of one index of the second axis, for thin slice edges; else 0 */
 } TmSheet;
 
+/* Shows columns sorted by group where a table gives them their groups (act-order): places change, indices do not. FALSE where
+ * there is nothing to sort. */
+gboolean tm_sheet_sort_columns (TmSheet *sheet, const TmTensor *tensor);
 void tm_sheet_init (TmSheet *sheet, const TmTensor *tensor);
 /* Where a flat index is on the sheet: left upper corner of its cell relative to the sheet's. */
 void tm_sheet_locate (const TmSheet *sheet, guint64 flat, gint64 *x, gint64 *y);

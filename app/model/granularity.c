@@ -38,6 +38,62 @@ tm_granularity_set_table (TmGranularity *granularity, guint axis, guint32 *table
   granularity->table_axis = table ? (gint)axis : -1;
 }
 
+/* --- Order by group -------------------------------------------------------------------------------------------------- */
+
+#define MAX_ORDER ((guint64) 1 << 22) /* longer rows than any weight has */
+
+static void
+order_free (TmAxisOrder *order)
+{
+  if (order == NULL)
+    return;
+  g_free (order->logical);
+  g_free (order->shown);
+  g_free (order);
+}
+
+static gint
+compare_groups (gconstpointer a, gconstpointer b, gpointer table)
+{
+  const guint32 i = *(const guint32 *) a, j = *(const guint32 *) b, *group = table;
+
+  if (group[i] != group[j])
+    return group[i] < group[j] ? -1 : 1;
+  return i < j ? -1 : i > j ? 1 : 0;
+}
+
+static TmAxisOrder *
+order_new (guint32 *table, guint64 length)
+{
+  TmAxisOrder *order = g_new0 (TmAxisOrder, 1);
+
+  order->length = length;
+  order->logical = g_new (guint32, (gsize) length);
+  order->shown = g_new (guint32, (gsize) length);
+  for (guint32 i = 0; i < length; i++)
+    order->logical[i] = i;
+  g_qsort_with_data (order->logical, (gint) length, sizeof (guint32), compare_groups, table);
+  for (guint32 i = 0; i < length; i++)
+    order->shown[order->logical[i]] = i;
+  return order;
+}
+
+const TmAxisOrder *
+tm_granularity_get_order (TmGranularity *granularity)
+{
+  TmAxisOrder *order;
+
+  if (granularity == NULL || granularity->table == NULL || granularity->shape[granularity->table_axis] > MAX_ORDER)
+    return NULL;
+  order = g_atomic_pointer_get (&granularity->order);
+  if (order != NULL)
+    return order;
+  order = order_new (granularity->table, granularity->shape[granularity->table_axis]);
+  if (!g_atomic_pointer_compare_and_exchange (&granularity->order, NULL, order))
+    order_free (order); /* another thread was faster */
+  return g_atomic_pointer_get (&granularity->order);
+}
+
 TmGranularity *
 tm_granularity_ref (TmGranularity *granularity)
 {
@@ -57,6 +113,7 @@ tm_granularity_unref (TmGranularity *granularity)
     }
   g_free (granularity->shape);
   g_free (granularity->table);
+  order_free (granularity->order);
   g_free (granularity);
 }
 

@@ -29,6 +29,14 @@ typedef struct
   const char *label; /* static: "super-block", "group", "block", "channel", "tensor" */
 } TmGranularityLevel;
 
+/* Indices of an axis sorted by their group, equal groups in the order of their indices; and back. */
+typedef struct
+{
+  guint64 length;
+  guint32 *logical; /* what index is shown at a place */
+  guint32 *shown;   /* at which place an index is shown */
+} TmAxisOrder;
+
 typedef struct
 {
   gint ref_count;
@@ -39,6 +47,7 @@ typedef struct
   TmGranularityLevel level[TM_MAX_LEVELS]; /* coarse to fine */
   gint table_axis;           /* −1, or the axis that goes through table */
   guint32 *table;            /* group number of each index on table_axis (shape[table_axis] entries) */
+  TmAxisOrder *order;        /* of table_axis; made when first asked for */
 } TmGranularity;
 
 /* level_extents: n_levels × rank numbers, coarse level first. Extents are clamped to the axis. labels: n_levels static
@@ -47,6 +56,8 @@ TmGranularity *tm_granularity_new (guint rank, const guint64 *shape, gboolean re
                                    const guint64 *level_extents, const char *const *labels);
 /* Takes table (g_malloc'ed, shape[axis] entries). Before the granularity is shared. */
 void tm_granularity_set_table (TmGranularity *granularity, guint axis, guint32 *table);
+/* The table's axis so that groups are contiguous; NULL without a table or where it is too long to be sorted. Any thread. */
+const TmAxisOrder *tm_granularity_get_order (TmGranularity *granularity);
 TmGranularity *tm_granularity_ref (TmGranularity *granularity);
 void tm_granularity_unref (TmGranularity *granularity);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TmGranularity, tm_granularity_unref)

@@ -216,6 +216,38 @@ run_init_level (TmRun *run, const TmGranularity *granularity, guint level, const
     run->rows = run->columns = 1;
 }
 
+/* Columns sorted by group: every group is one run. */
+static void
+run_sort_columns (TmRun *run, const TmGranularity *granularity, guint level, const TmSheet *sheet)
+{
+  const guint32 *logical = sheet->order->logical, *table = granularity->table;
+  const guint64 columns = sheet->columns;
+  guint64 first = 0;
+  gboolean even = TRUE;
+
+  if (run->kind != TM_RUN_RECTANGLE
+      || granularity->level[level].extent[granularity->table_axis] >= granularity->shape[granularity->table_axis])
+    return;
+  g_free (run->column_runs);
+  run->column_runs = g_new0 (guint32, (gsize) columns);
+  run->columns = columns;
+  for (guint64 i = 1; i < columns; i++)
+    {
+      const gboolean change = table[logical[i]] != table[logical[i - 1]];
+
+      if (change && !first)
+        first = i;
+      if (first && change != (i % first == 0))
+        even = FALSE;
+      run->column_runs[i] = run->column_runs[i - 1] + (change ? 1 : 0);
+    }
+  if (!even)
+    return;
+  if (first)
+    run->columns = first;
+  g_clear_pointer (&run->column_runs, g_free);
+}
+
 /* --- Words and widths ----------------------------------------------------------------------------------------------- */
 
 /* The extents that are more than one element: "32", "128 × 128". */
@@ -260,6 +292,8 @@ tm_boundaries_new (const TmTensor *tensor, const TmSheet *sheet)
       TmRun *run = &boundaries->run[l];
 
       run_init_level (run, granularity, l, sheet);
+      if (sheet->order)
+        run_sort_columns (run, granularity, l, sheet);
       run->label = granularity->level[l].label;
       run->size = describe_extents (granularity, l);
       run->width = l == 0 && (boundaries->n_runs > 1 || run_is_two_dimensional (boundaries, run)) ? 2 : 1;

@@ -48,8 +48,21 @@ format_number (TmScene *scene, guint64 n)
   return tm_scene_format (scene, "%" G_GUINT64_FORMAT, n);
 }
 
+/* Where columns stand sorted by group, a cell has its column's own number and an edge that of the group behind it. */
+static const char *
+format_column (TmScene *scene, const TmSheet *sheet, const TmGranularity *granularity, guint64 e, gboolean cells)
+{
+  if (sheet->order == NULL)
+    return format_number (scene, e);
+  if (e >= sheet->columns)
+    return "";
+  guint32 logical = sheet->order->logical[e];
+  return cells ? format_number (scene, logical) : tm_scene_format (scene, "group %u", granularity->table[logical]);
+}
+
 static void
-add_columns (TmScene *scene, gint64 x0, guint64 length, guint64 step, TmPixels at, int strip_left)
+add_columns (TmScene *scene, const TmSheet *sheet, const TmGranularity *granularity, gint64 x0, guint64 length, guint64 step,
+             TmPixels at, int strip_left)
 {
   const TmView *view = scene->view;
   const TmTheme *theme = view->theme;
@@ -79,7 +92,7 @@ add_columns (TmScene *scene, gint64 x0, guint64 length, guint64 step, TmPixels a
       if (x < strip_left)
         continue;
       tm_scene_text_on_layer (scene, TM_LAYER_STRIP_TEXT, (int) x, baseline, 0, TM_FONT_MONO, size, TM_ALIGN_CENTRE,
-                              theme->text_dim, format_number (scene, e));
+                              theme->text_dim, format_column (scene, sheet, granularity, e, cells));
       if (!strip && !cells)
         tm_scene_rect (scene, TM_LAYER_LINE, tm_camera_snap_x (&view->camera, x0 + (gint64) e) - (e == length ? ds : 0),
                        at.y - 6 * ds, ds, 5 * ds, theme->text_dim);
@@ -180,6 +193,10 @@ tm_scene_add_axes (TmScene *scene, const TmBox *box, const TmBoundaries *boundar
             at, strip_width, strip_top);
   guint64 across_extent = sheet->kind == TM_SHEET_MERGED && sheet->slice_columns > 1 ? sheet->slice_columns
                                                                                      : get_extent (boundaries, FALSE);
-  add_columns (scene, x, sheet->columns, choose_step (across_extent, scene->scale, (digits * 7 + 24) * scene->ds), at,
-               strip_left);
+  const TmGranularity *granularity = tm_model_tensor (view->layout->model, box->tensor)->granularity;
+  int across_digits = sheet->order != NULL ? 8 : digits; /* "group 12" */
+  guint64 step = choose_step (across_extent, scene->scale, (across_digits * 7 + 24) * scene->ds);
+  if (sheet->order != NULL && scene->scale < 16 * scene->ds)
+    step = MAX (step, across_extent); /* a group is named once */
+  add_columns (scene, sheet, granularity, x, sheet->columns, step, at, strip_left);
 }

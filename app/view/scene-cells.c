@@ -30,6 +30,7 @@ want_values (TmScene *scene, TmTiles *tiles, const TmBox *box, TmQuantity quanti
       TmTileKey key = { .tensor = box->tensor,
                         .quantity = (guint8) quantity,
                         .reduce = (guint8) scene->view->reduce,
+                         .sorted = box->sheet.order != NULL,
                         .pane = pane,
                         .column = (guint32) (values->first_x + i % values->n_x),
                         .row = (guint32) (values->first_y + i / values->n_x) };

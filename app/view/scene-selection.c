@@ -1,7 +1,10 @@
 /* Selection and hover: outlines in the accent colour over everything else. */
 #include "view/scene-private.h"
 
+#include <stdlib.h>
+
 #define MAX_REGION_PANES 64
+#define MAX_COLUMN_RUNS 4096
 
 static void
 add_outline (TmScene *scene, TmPixels at, int gap, int thick, int radius)
@@ -90,6 +93,37 @@ add_run (TmScene *scene, const TmBox *box, guint64 start, guint64 end)
     add_area (scene, box, 0, 0, r1, c1, r1 + 1);
 }
 
+static gint
+compare_places (gconstpointer a, gconstpointer b)
+{
+  const guint32 x = *(const guint32 *) a, y = *(const guint32 *) b;
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* Columns that stand in another order: every run of them that lies together. */
+static void
+add_columns (TmScene *scene, const TmBox *box, guint64 pane, guint64 c0, guint64 r0, guint64 c1, guint64 r1)
+{
+  const TmAxisOrder *order = box->sheet.order;
+  if (order == NULL || (c0 == 0 && c1 == order->length))
+    {
+      add_area (scene, box, pane, (gint64) c0, (gint64) r0, (gint64) c1, (gint64) r1);
+      return;
+    }
+  gsize n = (gsize) (c1 - c0);
+  g_autofree guint32 *places = g_memdup2 (order->shown + c0, n * sizeof *places);
+  qsort (places, n, sizeof *places, compare_places);
+  guint drawn = 0;
+  for (gsize i = 0; i < n && drawn < MAX_COLUMN_RUNS; drawn++)
+    {
+      gsize end = i + 1;
+      while (end < n && places[end] == places[end - 1] + 1)
+        end++;
+      add_area (scene, box, pane, places[i], (gint64) r0, (gint64) places[end - 1] + 1, (gint64) r1);
+      i = end;
+    }
+}
+
 static void
 add_region (TmScene *scene, const TmBox *box, const TmTensor *tensor, const TmAddress *address)
 {
@@ -108,8 +142,7 @@ add_region (TmScene *scene, const TmBox *box, const TmTensor *tensor, const TmAd
       break;
     case TM_SHEET_MATRIX:
       if (rank == 2)
-        add_area (scene, box, 0, (gint64) address->start[1], (gint64) address->start[0], (gint64) address->end[1],
-                  (gint64) address->end[0]);
+        add_columns (scene, box, 0, address->start[1], address->start[0], address->end[1], address->end[0]);
       else
         add_area (scene, box, 0, 0, 0, (gint64) box->sheet.columns, (gint64) box->sheet.rows);
       break;
@@ -128,8 +161,8 @@ add_region (TmScene *scene, const TmBox *box, const TmTensor *tensor, const TmAd
           last += (address->end[i] - 1) * columns;
         }
       for (guint64 pane = first; pane <= last && pane < first + MAX_REGION_PANES; pane++)
-        add_area (scene, box, pane, (gint64) address->start[rank - 1], (gint64) address->start[rank - 2],
-                  (gint64) address->end[rank - 1], (gint64) address->end[rank - 2]);
+        add_columns (scene, box, pane, address->start[rank - 1], address->start[rank - 2], address->end[rank - 1],
+                     address->end[rank - 2]);
       break;
     }
 }

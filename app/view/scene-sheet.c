@@ -82,12 +82,13 @@ tm_scene_get_boundaries (TmScene *scene, guint tensor, const TmSheet *sheet)
   const TmTensor *of = tm_model_tensor (scene->view->layout->model, tensor);
   if (of->granularity == NULL || sheet->rows == 0 || sheet->columns == 0)
     return NULL;
-  TmBoundaries *boundaries = g_hash_table_lookup (scene->boundaries, GUINT_TO_POINTER (tensor + 1));
-  if (boundaries == NULL && !g_hash_table_contains (scene->boundaries, GUINT_TO_POINTER (tensor + 1)))
+  gpointer key = GUINT_TO_POINTER (2 * tensor + (sheet->order != NULL ? 1 : 0) + 1);
+  TmBoundaries *boundaries = g_hash_table_lookup (scene->boundaries, key);
+  if (boundaries == NULL && !g_hash_table_contains (scene->boundaries, key))
     {
       boundaries = tm_boundaries_new (of, sheet);
       if (boundaries != NULL)
-        g_hash_table_insert (scene->boundaries, GUINT_TO_POINTER (tensor + 1), boundaries);
+        g_hash_table_insert (scene->boundaries, key, boundaries);
     }
   return boundaries;
 }
@@ -166,6 +167,7 @@ want_pages (TmScene *scene, const Look *look, TmPrimSheet *prim, guint64 pane, g
         TmTileKey key = { .tensor = look->box->tensor,
                           .quantity = (guint8) look->quantity,
                           .reduce = (guint8) view->reduce,
+                         .sorted = look->box->sheet.order != NULL,
                           .level = (guint8) prim->level,
                           .pane = pane,
                           .column = prim->page_x + i,

@@ -8,7 +8,7 @@ tm_tile_key_hash (gconstpointer data)
   const TmTileKey *key = data;
   guint64 hash = key->tensor;
 
-  hash = hash * 0x9E3779B97F4A7C15u + ((guint64) key->quantity << 16 | (guint64) key->reduce << 8 | key->level);
+  hash = hash * 0x9E3779B97F4A7C15u + ((guint64) key->sorted << 24 | (guint64) key->quantity << 16 | (guint64) key->reduce << 8 | key->level);
   hash = hash * 0x9E3779B97F4A7C15u + key->pane;
   hash = hash * 0x9E3779B97F4A7C15u + ((guint64) key->column << 32 | key->row);
   hash *= 0x9E3779B97F4A7C15u;
@@ -21,7 +21,7 @@ tm_tile_key_equal (gconstpointer data_a, gconstpointer data_b)
   const TmTileKey *a = data_a, *b = data_b;
 
   return a->tensor == b->tensor && a->quantity == b->quantity && a->reduce == b->reduce && a->level == b->level
-         && a->pane == b->pane && a->column == b->column && a->row == b->row;
+         && a->pane == b->pane && a->column == b->column && a->row == b->row && a->sorted == b->sorted;
 }
 
 static GQueue *

@@ -26,6 +26,10 @@ typedef struct
   gpointer between_data;
   GCancellable *cancellable;
   float *buffer; /* CHUNK */
+  const TmAxisOrder *order; /* of the sheet's columns, or NULL */
+  float *row;               /* with an order: whole rows as the tensor has them, from row ready on */
+  guint64 ready, n_ready;
+  gboolean sampling;
 } Pass;
 
 /* --- A line of texels ------------------------------------------------------------------------------------------------
@@ -259,6 +263,45 @@ pass_fold_row (Pass *pass, Line *line, guint64 r, GError **error)
   return TRUE;
 }
 
+/* A row whose columns stand in another order than in the tensor is decoded whole, then picked from. */
+static gboolean
+pass_fold_sorted_row (Pass *pass, Line *line, guint64 r, GError **error)
+{
+  guint64 first = pass->base + r * pass->columns;
+  guint64 held = first >= pass->n_held ? 0 : MIN (pass->columns, pass->n_held - first);
+
+  if (g_cancellable_set_error_if_cancelled (pass->cancellable, error))
+    return FALSE;
+  if (pass->n_ready > 0 && r >= pass->ready && r < pass->ready + pass->n_ready)
+    ; /* decoded with the rows before it */
+  else
+    {
+      guint64 n_rows = held < pass->columns || pass->sampling ? 1 : CLAMP (CHUNK / pass->columns, 1, pass->r1 - r);
+
+      if (n_rows > 1 && first + n_rows * pass->columns > pass->n_held)
+        n_rows = 1;
+      for (guint64 i = held; i < pass->columns; i++)
+        pass->row[i] = tm_tile_missing ();
+      if (held && !tm_tensor_decode_rectangle (pass->tensor, pass->quantity, first, (gsize) n_rows,
+                                               (gsize) (n_rows > 1 ? pass->columns : held), pass->row, pass->cancellable, error))
+        return FALSE;
+      pass->ready = r;
+      pass->n_ready = n_rows;
+      if (pass->between)
+        pass->between (pass->between_data);
+    }
+  const float *row = pass->row + (r - pass->ready) * pass->columns;
+  for (guint64 c = pass->c0; c < pass->c1; c += CHUNK)
+    {
+      gsize n = (gsize) MIN (CHUNK, pass->c1 - c);
+
+      for (gsize i = 0; i < n; i++)
+        pass->buffer[i] = row[pass->order->logical[c + i]];
+      line_fold (line, pass, c - pass->c0, pass->buffer, n);
+    }
+  return TRUE;
+}
+
 static void
 pass_end_row (const Pass *pass, Line *line, guint64 r, float *texels)
 {
@@ -302,8 +345,8 @@ pass_can_fold_rows (const Pass *pass)
 static gboolean
 pass_exact (Pass *pass, Line *line, float *texels, GError **error)
 {
-  gboolean whole_rows = pass->c0 == 0 && pass->c1 == pass->columns && pass->columns <= CHUNK;
-  gboolean rectangles = !whole_rows && pass_can_fold_rows (pass);
+  gboolean whole_rows = pass->order == NULL && pass->c0 == 0 && pass->c1 == pass->columns && pass->columns <= CHUNK;
+  gboolean rectangles = !whole_rows && pass->order == NULL && pass_can_fold_rows (pass);
   guint64 at_once = whole_rows ? CHUNK / pass->columns : rectangles ? CHUNK / (pass->c1 - pass->c0) : 1;
 
   for (guint64 r = pass->r0; r < pass->r1; r += at_once)
@@ -319,7 +362,7 @@ pass_exact (Pass *pass, Line *line, float *texels, GError **error)
         }
       if (!whole_rows)
         {
-          if (!pass_fold_row (pass, line, r, error))
+          if (!(pass->order ? pass_fold_sorted_row (pass, line, r, error) : pass_fold_row (pass, line, r, error)))
             return FALSE;
           pass_end_row (pass, line, r, texels);
           continue;
@@ -343,6 +386,8 @@ pass_sample_row (Pass *pass, Line *line, guint64 r, GError **error)
   guint64 segment = pass->c1 - pass->c0, n_pieces = SAMPLE_SEGMENT / SAMPLE_PIECE;
   gsize got;
 
+  if (pass->order)
+    return pass_fold_sorted_row (pass, line, r, error);
   if (segment <= SAMPLE_SEGMENT)
     return pass_fold_row (pass, line, r, error);
   for (guint64 i = 0; i < n_pieces; i++)
@@ -388,6 +433,7 @@ pass_locate (Pass *pass, const TmSheet *sheet, const TmTileKey *key)
     return FALSE;
   pass->level = key->level;
   pass->columns = sheet->columns;
+  pass->order = sheet->order;
   pass->n_elements = sheet->n_elements;
   pass->base = key->pane * sheet->rows * sheet->columns;
   pass->c0 = (guint64) key->column << shift;
@@ -456,8 +502,11 @@ tm_tile_make_full (const TmTensor *tensor, const TmSheet *sheet, const TmTileKey
   line = g_new (Line, 1);
   line_reset (line);
   pass.buffer = g_new (float, CHUNK);
+  pass.row = pass.order ? g_new (float, (gsize) MAX (CHUNK, pass.columns)) : NULL;
+  pass.sampling = !exact && pass.level > 0;
   made = exact || pass.level == 0 ? pass_exact (&pass, line, texels, error) : pass_sample (&pass, line, texels, error);
   g_free (pass.buffer);
+  g_free (pass.row);
   *width = pass.width;
   *height = pass.height;
   return made;

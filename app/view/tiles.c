@@ -283,7 +283,7 @@ tm_tiles_want (TmTiles *tiles, const TmTileKey *key, const TmSheet *sheet, int p
   else if (key->level < top)
     {
       /* One sample of the whole pane fills every hole of it at once. */
-      TmTileKey whole = { key->tensor, key->quantity, key->reduce, (guint8) top, key->pane, 0, 0 };
+      TmTileKey whole = { key->tensor, key->quantity, key->reduce, (guint8) top, key->pane, 0, 0, key->sorted };
 
       request (tiles, &whole, sheet, TRUE, G_MININT);
     }

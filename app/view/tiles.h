@@ -28,6 +28,7 @@ typedef struct
   guint8 level;    /* L */
   guint64 pane;
   guint32 column, row; /* tile coordinates: element >> L >> 8 */
+  guint8 sorted;       /* the sheet's columns stand sorted by group */
 } TmTileKey;
 
 typedef enum { TM_TILE_SAMPLED, TM_TILE_EXACT, TM_TILE_FAILED } TmTileState;
