@@ -321,10 +321,26 @@ on_model_changed (TmCanvas *self)
   tm_canvas_update_label (self);
 }
 
+/* The selected scalar stands elsewhere on its sheet than before: columns were sorted, or put back. */
+static gboolean
+has_scalar_moved (TmCanvas *self, const TmLayout *old, const TmLayout *new)
+{
+  guint tensor, before, now;
+  guint64 flat;
+
+  if (!old || !new || old->model != new->model || !tm_document_get_scalar (self->document, &tensor, &flat))
+    return FALSE;
+  before = old->box_of_tensor[tensor];
+  now = new->box_of_tensor[tensor];
+  return before != TM_NO_BOX && now != TM_NO_BOX
+         && tm_layout_box (old, before)->sheet.order != tm_layout_box (new, now)->sheet.order;
+}
+
 static void
 on_layout_changed (TmCanvas *self)
 {
   const TmLayout *old = self->layout;
+  const gboolean moved = has_scalar_moved (self, old, tm_document_get_layout (self->document));
 
   /* Whoever opened the fold, what is in the middle of the view stays there. */
   if (old && self->camera_ready && !self->anchored)
@@ -335,6 +351,8 @@ on_layout_changed (TmCanvas *self)
   g_clear_handle_id (&self->slow_source, g_source_remove);
   if (old && self->camera_ready)
     weigh_anchor (self);
+  if (moved && self->camera_ready)
+    tm_canvas_follow_selection (self);
   self->hit = (TmHit) { .box = TM_NO_BOX };
   self->marking = FALSE;
   if (self->fly_pending)
