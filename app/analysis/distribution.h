@@ -5,7 +5,8 @@
  * less, on either side of zero. Zero (0 and −0) has none. From cells come, exactly, histograms whose bin edges are cell
  * edges, and percentiles to within a cell.
  *
- * NaN and infinities are counted and left out of everything else. Moments are in double. */
+ * NaN and infinities are counted and left out of everything else. Moments are in double. F64 numbers beyond the range of
+ * float32 are counted at its ends. */
 #pragma once
 
 #include <glib.h>
@@ -60,7 +61,7 @@ typedef struct
 void tm_histogram_clear (TmHistogram *histogram);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TmHistogram, tm_histogram_clear)
 
-/* Exact counts. The width is a power of two, such that there are 129 to 513 bins; none at all where nothing is finite. All
+/* Exact counts. The width is a power of two, such that there are 257 to 513 bins (fewer below 2⁻¹²⁶); none at all where nothing is finite. All
  * zero: one bin of width 0. Freed with tm_histogram_clear(). */
 void tm_distribution_get_histogram (const TmDistribution *distribution, TmHistogram *histogram);
 

@@ -10,6 +10,7 @@
 
 #include "analysis/distribution.h"
 #include "analysis/work.h"
+#include "io/json-writer.h"
 #include "model/model.h"
 
 G_BEGIN_DECLS
@@ -78,7 +79,14 @@ TmStatistics *tm_statistics_set_sum (TmStatisticsSet *set, const TmModule *modul
 /* "12 of 16 codes used"; NULL where there are no codes. (transfer full) */
 char *tm_statistics_describe_codes (const TmStatistics *statistics);
 
+/* The object of `stats --json`; of a tensor without a fault. */
+void tm_statistics_write_json (TmJsonWriter *json, const TmStatistics *statistics, const TmTensor *tensor);
+
 /* How percentiles are found, for --help and tooltips. */
-extern const char tm_percentile_method[];
+#define TM_PERCENTILE_METHOD \
+  "Percentiles are of nearest rank: the smallest number of which p percent of all finite ones are not above it. They are\n" \
+  "exact where numbers have 9 significant bits or fewer (BF16, float8, small integers), elsewhere within 0.4 %: numbers\n" \
+  "are counted in cells of 1/256 of an octave or less, in one pass. Edges of the histogram are edges of such cells, so its\n" \
+  "counts are exact; a number on an edge is in the bin farther from zero.\n"
 
 G_END_DECLS

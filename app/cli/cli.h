@@ -63,6 +63,8 @@ int cli_tensors (const CliOptions *options);
 int cli_scalar (const CliOptions *options);
 int cli_values (const CliOptions *options);
 int cli_diff (const CliOptions *options);
+int cli_stats (const CliOptions *options);
+int cli_sparsity (const CliOptions *options);
 int cli_backends (const CliOptions *options);
 int cli_report (const CliOptions *options);
 
@@ -102,6 +104,10 @@ TmTensor *cli_tensor_from_stored (TmModel *model, guint stored);
 /* TENSOR of the command line: a logical name, stored:NAME, or with --stored a stored name. *owned is what has to be
  * freed, or NULL. Errors: TM_ERROR_ADDRESS. */
 const TmTensor *cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **owned, GError **error);
+
+/* Tensors named from argument first on, each once, as indices; every tensor where none is named. NULL: TM_ERROR_ADDRESS.
+ * (transfer full) (element-type guint) */
+GArray *cli_find_tensors (TmModel *model, const GPtrArray *arguments, guint first, GError **error);
 
 /* "[256, 2048]" (transfer full) */
 char *cli_format_shape (guint rank, const guint64 *shape);

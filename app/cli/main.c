@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 
+#include "analysis/statistics.h"
+
 #include <locale.h>
 #include <signal.h>
 #include <string.h>
@@ -67,6 +69,17 @@ static const CliCommand commands[] = {
     .min_arguments = 1,
     .max_arguments = 1,
     .run = cli_report },
+  { .name = "stats",
+    .arguments = "FILE [TENSOR…]",
+    .summary = "Statistics of values, raw codes and scales",
+    .details = "Count, minimum, maximum, mean, standard deviation, zeros, NaN, infinities, percentiles, histogram, code usage.\n"
+               "NaN and infinities are counted and left out of the rest. TENSOR: in detail; none: a row for each tensor.\n"
+               "What was found is kept below the user's cache folder, so that a file that did not change is not read twice.\n"
+               TM_PERCENTILE_METHOD,
+    .options = CLI_OPTION_JSON | CLI_OPTION_ASSUME,
+    .min_arguments = 1,
+    .max_arguments = G_MAXUINT,
+    .run = cli_stats },
 };
 
 static const struct

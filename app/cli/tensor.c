@@ -48,6 +48,31 @@ cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **o
   return NULL;
 }
 
+GArray *
+cli_find_tensors (TmModel *model, const GPtrArray *arguments, guint first, GError **error)
+{
+  g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; arguments->len <= first && i < model->tensors->len; i++)
+    g_array_append_val (tensors, i);
+  for (guint i = first; i < arguments->len; i++)
+    {
+      const char *name = g_ptr_array_index (arguments, i);
+      gint64 found = tm_model_find_tensor (model, name);
+      guint index = (guint)found;
+
+      if (found < 0)
+        {
+          g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "there is no tensor \"%s\"", name);
+          return NULL;
+        }
+      if (g_hash_table_add (seen, GUINT_TO_POINTER (index)))
+        g_array_append_val (tensors, index);
+    }
+  return g_steal_pointer (&tensors);
+}
+
 char *
 cli_format_shape (guint rank, const guint64 *shape)
 {
