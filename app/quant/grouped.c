@@ -77,7 +77,7 @@ read_strided (const TmStored *stored, TmDtype as, guint64 first, guint64 pitch, 
           return FALSE;
       return TRUE;
     }
-  if (!tm_operand_read_band (stored, first * size, pitch * size, n, size, packed, error))
+  if (!tm_operand_read_band (stored, first * size, pitch * size, n, size, packed, size, error))
     return FALSE;
   { /* the band is what a stored tensor of n elements would be */
     g_autoptr (GBytes) bytes = g_bytes_new_static (packed, n * size);
@@ -279,7 +279,7 @@ read_planes (const TmGrouped *grouped, guint64 first, gsize n, guint8 *codes, GE
   guint8 packed[CHUNK];
   guint64 at = bit / (8 * word) * word, pitch = grouped->fold ? grouped->rows / grouped->fold : 1;
 
-  if (!tm_operand_read_band (grouped->codes, at, pitch * word, n, word, packed, error))
+  if (!tm_operand_read_band (grouped->codes, at, pitch * word, n, word, packed, word, error))
     return FALSE;
   (word == 1 ? kernels->field8 : kernels->field32) (packed, n, (guint) (bit % (8 * word)), mask, codes);
   return TRUE;

@@ -112,8 +112,16 @@ tm_layout_unpack (const TmCodeLayout *layout, const guint8 *stream, gsize readab
         out[i] = bits_at (stream, readable, (first + i) / each * 32 + (first + i) % each * layout->bits, layout->bits);
       return;
     case TM_ORDER_AWQ:
-      for (gsize i = 0; i < n; i++)
-        out[i] = bits_at (stream, readable, (first + i) / 8 * 32 + 4 * awq_nibble[(first + i) % 8], 4);
+      for (gsize i = 0; i < n;)
+        {
+          const guint k = (guint) ((first + i) % 8);
+          const gsize at = (gsize) ((first + i) / 8 * 4), here = MIN (8 - k, n - i);
+          const guint32 word = at + 4 <= readable ? tm_load_u32 (stream + at) : 0;
+
+          for (gsize c = 0; c < here; c++)
+            out[i + c] = (guint8) (word >> (4 * awq_nibble[k + c]) & 15);
+          i += here;
+        }
       return;
     case TM_ORDER_PLANES:
       for (gsize i = 0; i < n; i++)
@@ -176,7 +184,7 @@ read_rows (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, gu
       gsize n_here = MIN (at_once, n_lines - l);
 
       if (!tm_operand_read_band (stored, slice * layout->slice + (line + l) * layout->pitch + from, layout->pitch,
-                                 n_here, size, packed, error))
+                                 n_here, size, packed, size, error))
         return FALSE;
       for (gsize i = 0; i < n_here; i++)
         tm_layout_unpack (layout, packed + i * size, size, first - begin, n, out + (l + i) * n);
@@ -184,52 +192,74 @@ read_rows (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, gu
   return TRUE;
 }
 
-/* Lines that are columns of words: a band of words is read, and unpacked a unit of codes at a time. */
+#define LINES 16 /* words of a cache line */
+
+void
+tm_layout_unpack_columns (const TmCodeLayout *layout, const guint8 *band, gsize pitch, gsize n_lines, gsize n,
+                          guint8 *out, gsize out_pitch)
+{
+  const TmIntegerKernels *kernels = &tm_kernels_get ()->integer;
+  const gsize n_words = (gsize) (tm_layout_get_stream_bits (layout, n) + 31) / 32;
+  const gboolean spreads
+      = layout->order == TM_ORDER_STREAM && (layout->bits == 4 || layout->bits == 8 || layout->bits == 2);
+  const gsize whole = spreads ? n / (32 / layout->bits) : 0, done = spreads ? whole * (32 / layout->bits) : 0;
+  guint8 stream[8192 + 8];
+
+  for (gsize l = 0; l < n_lines && whole; l += LINES)
+    kernels->spread_columns (band + 4 * l, pitch, MIN (n_lines - l, LINES), layout->bits, whole, out + l * out_pitch,
+                             out_pitch);
+  if (done == n)
+    return;
+  /* Any other width: a line's words one after another, some thousand codes at a time. */
+  for (gsize l = 0; l < n_lines; l++)
+    for (gsize a = done; a < n;)
+      {
+        const guint unit = codes_a_unit (layout), words = (guint) (tm_layout_get_stream_bits (layout, unit) / 32);
+        const gsize begin = a / unit * unit, row = begin / unit * words;
+        const gsize here = MIN (n_words - row, 8192 / 4 / words * words),
+                    stop = MIN (n, begin + here / words * unit + (here % words ? unit : 0));
+
+        for (gsize w = 0; w < here; w++)
+          memcpy (stream + 4 * w, band + (row + w) * pitch + 4 * l, 4);
+        memset (stream + 4 * here, 0, 8);
+        tm_layout_unpack (layout, stream, 4 * here + 8, a - begin, stop - a, out + l * out_pitch + a);
+        a = stop;
+      }
+}
+
+/* Lines that are columns of words: a band of them is read, as many word rows as fit. */
 static gboolean
 read_columns (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines,
               guint64 first, gsize n, guint8 *out, GError **error)
 {
-  const TmIntegerKernels *kernels = &tm_kernels_get ()->integer;
   const guint unit = codes_a_unit (layout), words = (guint) (tm_layout_get_stream_bits (layout, unit) / 32);
+  const gsize most = MAX (4 * TM_READ_BYTES / (n_lines * 4 * words), 1); /* units of one band */
   const guint64 end = first + n;
-  const gsize most = MAX (TM_READ_BYTES / (n_lines * 4 * words), 1) * unit; /* codes a line of one band */
-  g_autofree guint8 *band = g_try_malloc ((most / unit) * words * n_lines * 4);
+  g_autofree guint8 *band = g_try_malloc (most * words * n_lines * 4), *whole = NULL;
 
   if (band == NULL)
     {
       g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, "out of memory");
       return FALSE;
     }
-  for (guint64 a = first / unit * unit; a < end; a += most)
+  for (guint64 a = first / unit * unit; a < end; a += most * unit)
     {
-      const guint64 stop = MIN (a + most, end);
-      const guint64 row = tm_layout_get_stream_bits (layout, a) / 32;
-      const gsize n_rows = (gsize) ((tm_layout_get_stream_bits (layout, stop) + 31) / 32 - row);
+      const guint64 stop = MIN (a + most * unit, end), row = tm_layout_get_stream_bits (layout, a) / 32;
+      const gsize n_rows = (gsize) ((tm_layout_get_stream_bits (layout, stop) + 31) / 32 - row),
+                  codes = (gsize) (stop - a);
 
       if (!tm_operand_read_band (stored, slice * layout->slice + (row * layout->pitch + line) * 4, layout->pitch * 4,
-                                 n_rows, n_lines * 4, band, error))
+                                 n_rows, n_lines * 4, band, n_lines * 4, error))
         return FALSE;
-      for (guint64 u = a; u < stop; u += unit)
+      if (a >= first)
         {
-          const guint64 from = MAX (u, first), to = MIN (u + unit, stop);
-          const gsize w = (gsize) (u - a) / unit * words, n_words = MIN (words, n_rows - w);
-
-          if (from == u && to == u + unit && layout->order == TM_ORDER_STREAM
-              && (layout->bits == 4 || layout->bits == 8 || layout->bits == 2))
-            {
-              kernels->spread_columns (band + w * n_lines * 4, n_lines, layout->bits, n_words, out + (u - first), n);
-              continue;
-            }
-          for (gsize l = 0; l < n_lines; l++)
-            {
-              guint8 stream[32] = { 0 };
-
-              for (gsize k = 0; k < n_words; k++)
-                memcpy (stream + 4 * k, band + ((w + k) * n_lines + l) * 4, 4);
-              tm_layout_unpack (layout, stream, sizeof stream, from - u, (gsize) (to - from),
-                                out + l * n + (from - first));
-            }
+          tm_layout_unpack_columns (layout, band, n_lines * 4, n_lines, codes, out + (a - first), n);
+          continue;
         }
+      whole = g_malloc (n_lines * codes); /* begins inside a unit */
+      tm_layout_unpack_columns (layout, band, n_lines * 4, n_lines, codes, whole, codes);
+      for (gsize l = 0; l < n_lines; l++)
+        memcpy (out + l * n, whole + l * codes + (first - a), codes - (gsize) (first - a));
     }
   return TRUE;
 }
@@ -244,19 +274,41 @@ tm_layout_read (const TmCodeLayout *layout, const TmStored *stored, guint64 slic
 }
 
 gboolean
+tm_layout_can_turn (const TmCodeLayout *layout)
+{
+  return layout->bits == 4 && !layout->down && (layout->order == TM_ORDER_AWQ || layout->order == TM_ORDER_STREAM)
+         && layout->pitch % 4 == 0;
+}
+
+void
+tm_layout_turn (const TmCodeLayout *layout, const guint8 *band, gsize pitch, gsize n_lines, gsize skip, gsize n,
+                guint8 *out, gsize out_pitch)
+{
+  const gsize n_words = (skip + n + 7) / 8;
+
+  /* A cache line of words at a time: eight words of eight lines are an 8 × 8 square of codes. */
+  for (gsize w = 0; w < n_words; w += LINES)
+    {
+      const gsize from = w ? 0 : skip, at = w ? w * 8 - skip : 0;
+
+      tm_kernels_get ()->integer.turn_nibbles (band + 4 * w, pitch, n_lines, MIN (n_words - w, LINES),
+                                               layout->order == TM_ORDER_AWQ ? awq_nibble : NULL, from, n - at,
+                                               out + at * out_pitch, out_pitch);
+    }
+}
+
+gboolean
 tm_layout_read_across (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines,
                        guint64 first, gsize n, guint8 *out, GError **error)
 {
-  const TmIntegerKernels *kernels = &tm_kernels_get ()->integer;
-  guint64 from = first / 8, to = (first + n + 7) / 8;
-  const gsize n_words = (gsize) (to - from), block = CLAMP (TM_READ_BYTES / (4 * n_words), 8, 1024) / 8 * 8;
-  g_autofree guint8 *band = NULL;
-  g_autofree guint8 *codes = NULL;
+  const guint64 from = first / 8, to = (first + n + 7) / 8;
+  const gsize n_words = (gsize) (to - from),
+              block = CLAMP (4 * TM_READ_BYTES / (4 * MAX (n_words, 1)), 8, 4096) / 8 * 8;
+  g_autofree guint8 *band = NULL, *codes = NULL;
 
   if (n_lines == 0 || n == 0)
     return TRUE;
-  if (layout->bits != 4 || layout->down || (layout->order != TM_ORDER_AWQ && layout->order != TM_ORDER_STREAM)
-      || layout->pitch % 4 != 0)
+  if (!tm_layout_can_turn (layout))
     {
       codes = g_try_malloc (n_lines * n);
       if (codes == NULL || !tm_layout_read (layout, stored, slice, line, n_lines, first, n, codes, error))
@@ -266,17 +318,15 @@ tm_layout_read_across (const TmCodeLayout *layout, const TmStored *stored, guint
           out[i * n_lines + l] = codes[l * n + i];
       return TRUE;
     }
-  /* Eight words of eight lines are an 8 × 8 square of codes. */
   band = g_malloc (block * n_words * 4);
   for (gsize l = 0; l < n_lines; l += block)
     {
       const gsize n_here = MIN (block, n_lines - l);
 
       if (!tm_operand_read_band (stored, slice * layout->slice + (line + l) * layout->pitch + from * 4, layout->pitch,
-                                 n_here, n_words * 4, band, error))
+                                 n_here, n_words * 4, band, n_words * 4, error))
         return FALSE;
-      kernels->turn_nibbles (band, n_here, n_words, layout->order == TM_ORDER_AWQ ? awq_nibble : NULL,
-                             (gsize) (first - from * 8), n, out + l, n_lines);
+      tm_layout_turn (layout, band, n_words * 4, n_here, (gsize) (first - from * 8), n, out + l, n_lines);
     }
   return TRUE;
 }

@@ -55,6 +55,19 @@ gboolean tm_layout_read (const TmCodeLayout *layout, const TmStored *stored, gui
 /* The same with the lines across: out[(a − first) × n_lines + (line − first line)]. */
 gboolean tm_layout_read_across (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line,
                                 gsize n_lines, guint64 first, gsize n, guint8 *out, GError **error);
+
+/* --- Bands of words in memory: what a stripe of rows is unpacked from ------------------------------------------------- */
+
+/* Lines that are columns of words (down). The band holds word rows from that of code `begin` on (a multiple of 32, which
+ * begins a word in every order but PADDED), its columns from the first line on, pitch bytes from row to row. Codes
+ * begin … begin + n − 1. */
+void tm_layout_unpack_columns (const TmCodeLayout *layout, const guint8 *band, gsize pitch, gsize n_lines, gsize n,
+                               guint8 *out, gsize out_pitch);
+/* Lines that are rows of nibbles: the band holds the words from that of code 8 × ⌊first / 8⌋ on, a row for each line. */
+void tm_layout_turn (const TmCodeLayout *layout, const guint8 *band, gsize pitch, gsize n_lines, gsize skip, gsize n,
+                     guint8 *out, gsize out_pitch);
+gboolean tm_layout_can_turn (const TmCodeLayout *layout); /* tm_layout_turn() knows it */
+
 const char *tm_layout_get_order_text (const TmCodeLayout *layout); /* NULL: as one expects */
 
 G_END_DECLS

@@ -43,6 +43,15 @@ scale_codes_by_index (const guint8 *restrict codes, gsize n, guint8 flip, const 
     out[i] = scales[group[i]] * ((float) ((gint) (codes[i] ^ flip) - bias) - zeros[group[i]]);
 }
 
+/* The same from a table of every value: [group][code]. */
+static void
+look_up (const guint8 *restrict codes, gsize n, guint bits, const guint32 *restrict group, const float *restrict table,
+         float *restrict out)
+{
+  for (gsize i = 0; i < n; i++)
+    out[i] = table[group[i] << bits | codes[i]];
+}
+
 /* Eight nibbles of a word as eight bytes, the lowest first. */
 static inline guint64
 spread_nibbles (guint32 word)
@@ -61,33 +70,36 @@ store_u64 (guint8 *p, guint64 x)
   memcpy (p, &x, sizeof x);
 }
 
-/* n_words rows of n_lines words: each line's codes go to its own row of out, pitch bytes apart. */
+/* n_words rows of n_lines words, pitch bytes from row to row: each line's codes go to its own row of out. */
 static void
-spread_columns (const guint8 *restrict band, gsize n_lines, guint bits, gsize n_words, guint8 *restrict out,
-                gsize pitch)
+spread_columns (const guint8 *restrict band, gsize pitch, gsize n_lines, guint bits, gsize n_words,
+                guint8 *restrict out, gsize out_pitch)
 {
-  for (gsize l = 0; l < n_lines; l++)
-    for (gsize w = 0; w < n_words; w++)
-      {
-        guint32 word = tm_load_u32 (band + (w * n_lines + l) * 4);
-        guint8 *to = out + l * pitch + w * (32 / bits);
+  /* As many rows of words as the first cache holds, line by line. */
+  for (gsize begin = 0; begin < n_words; begin += 128)
+    for (gsize l = 0; l < n_lines; l++)
+      for (gsize w = begin; w < MIN (begin + 128, n_words); w++)
+        {
+          const guint8 *p = band + w * pitch + l * 4;
+          guint8 *to = out + l * out_pitch + w * (32 / bits);
+          guint32 word = tm_load_u32 (p);
 
-        if (bits == 4)
-          store_u64 (to, spread_nibbles (word));
-        else if (bits == 8)
-          memcpy (to, band + (w * n_lines + l) * 4, 4);
-        else
-          {
-            guint64 x = spread_nibbles (word), y = x >> 2 & 0x0303030303030303u;
+          if (bits == 4)
+            store_u64 (to, spread_nibbles (word));
+          else if (bits == 8)
+            memcpy (to, p, 4);
+          else
+            {
+              guint64 x = spread_nibbles (word), y = x >> 2 & 0x0303030303030303u;
 
-            x &= 0x0303030303030303u;
-            for (guint k = 0; k < 8; k++)
-              {
-                to[2 * k] = (guint8) (x >> (8 * k));
-                to[2 * k + 1] = (guint8) (y >> (8 * k));
-              }
-          }
-      }
+              x &= 0x0303030303030303u;
+              for (guint k = 0; k < 8; k++)
+                {
+                  to[2 * k] = (guint8) (x >> (8 * k));
+                  to[2 * k + 1] = (guint8) (y >> (8 * k));
+                }
+            }
+        }
 }
 
 /* One step of turning an 8 × 8 square of bytes: squares of shift bits change places. */
@@ -114,35 +126,108 @@ turn_square (guint64 x[8])
     SWAP_SQUARES (x[i], x[i + 1], 8, 0x00FF00FF00FF00FFu);
 }
 
-/* n_lines rows of n_words words of nibbles; code a of line l goes to out[(a − first) × pitch + l], for n codes from
- * first on. nibble: where code k of a word is, NULL for nibble k. */
-static void
-turn_nibbles (const guint8 *restrict band, gsize n_lines, gsize n_words, const guint8 *nibble, gsize first, gsize n,
-              guint8 *restrict out, gsize pitch)
+#ifdef TM_SSE2
+/* Byte columns of eight rows: out[c] is byte c of every row. */
+static inline void
+turn_bytes (const __m128i a[8], guint8 out[128])
 {
-  for (gsize w = 0; w < n_words; w++)
-    for (gsize l = 0; l < n_lines; l += 8)
-      {
-        const gsize rows = MIN (n_lines - l, 8);
-        guint64 x[8] = { 0 };
+  for (guint half = 0; half < 2; half++)
+    {
+      __m128i t[4], u[4];
 
-        for (gsize k = 0; k < rows; k++)
-          x[k] = spread_nibbles (tm_load_u32 (band + ((l + k) * n_words + w) * 4));
-        turn_square (x);
-        for (gsize k = 0; k < 8; k++)
-          {
-            const gsize a = w * 8 + k;
-            const guint64 codes = x[nibble ? nibble[k] : k];
+      for (guint k = 0; k < 4; k++)
+        t[k] = half ? _mm_unpackhi_epi8 (a[2 * k], a[2 * k + 1]) : _mm_unpacklo_epi8 (a[2 * k], a[2 * k + 1]);
+      u[0] = _mm_unpacklo_epi16 (t[0], t[1]);
+      u[1] = _mm_unpackhi_epi16 (t[0], t[1]);
+      u[2] = _mm_unpacklo_epi16 (t[2], t[3]);
+      u[3] = _mm_unpackhi_epi16 (t[2], t[3]);
+      for (guint k = 0; k < 2; k++)
+        {
+          _mm_storeu_si128 ((__m128i *) (gpointer) (out + 64 * half + 32 * k), _mm_unpacklo_epi32 (u[k], u[k + 2]));
+          _mm_storeu_si128 ((__m128i *) (gpointer) (out + 64 * half + 32 * k + 16),
+                            _mm_unpackhi_epi32 (u[k], u[k + 2]));
+        }
+    }
+}
 
-            if (a < first || a - first >= n)
+/* Four words of eight lines: 32 codes each. */
+static inline void
+turn_four_words (const guint8 *band, gsize pitch, const guint8 code_of_nibble[8], guint8 *out, gsize out_pitch)
+{
+  const __m128i mask = _mm_set1_epi8 (15);
+  __m128i low[8], high[8];
+  guint8 even[128], odd[128];
+
+  for (guint k = 0; k < 8; k++)
+    {
+      __m128i words = _mm_loadu_si128 ((const __m128i *) (gconstpointer) (band + k * pitch));
+
+      low[k] = _mm_and_si128 (words, mask);
+      high[k] = _mm_and_si128 (_mm_srli_epi16 (words, 4), mask);
+    }
+  turn_bytes (low, even);
+  turn_bytes (high, odd);
+  for (guint c = 0; c < 16; c++)
+    {
+      memcpy (out + (c / 4 * 8 + code_of_nibble[c % 4 * 2]) * out_pitch, even + 8 * c, 8);
+      memcpy (out + (c / 4 * 8 + code_of_nibble[c % 4 * 2 + 1]) * out_pitch, odd + 8 * c, 8);
+    }
+}
+#endif
+
+/* n_lines rows of n_words words of nibbles, pitch bytes from row to row; code a of line l goes to
+ * out[(a − first) × out_pitch + l], for n codes from first on. nibble: where code k of a word is, NULL for nibble k. */
+static void
+turn_nibbles (const guint8 *restrict band, gsize pitch, gsize n_lines, gsize n_words, const guint8 *nibble, gsize first,
+              gsize n, guint8 *restrict out, gsize out_pitch)
+{
+#ifdef TM_SSE2
+  guint8 code_of_nibble[8];
+
+  for (guint8 k = 0; k < 8; k++)
+    code_of_nibble[nibble ? nibble[k] : k] = k;
+#endif
+  for (gsize l = 0; l < n_lines; l += 8)
+    {
+      const gsize rows = MIN (n_lines - l, 8);
+
+      for (gsize w = 0; w < n_words; w++)
+        {
+          guint64 x[8] = { 0 };
+
+#ifdef TM_SSE2
+          if (rows == 8 && w + 4 <= n_words && w * 8 >= first && w * 8 + 32 - first <= n)
+            {
+              turn_four_words (band + l * pitch + w * 4, pitch, code_of_nibble, out + (w * 8 - first) * out_pitch + l,
+                               out_pitch);
+              w += 3;
               continue;
-            if (rows == 8)
-              store_u64 (out + (a - first) * pitch + l, codes);
-            else
+            }
+#endif
+
+          for (gsize k = 0; k < rows; k++)
+            x[k] = spread_nibbles (tm_load_u32 (band + (l + k) * pitch + w * 4));
+          turn_square (x);
+          if (rows == 8 && w * 8 >= first && w * 8 + 8 - first <= n)
+            {
+              guint8 *to = out + (w * 8 - first) * out_pitch + l;
+
+              for (gsize k = 0; k < 8; k++)
+                store_u64 (to + k * out_pitch, x[nibble ? nibble[k] : k]);
+              continue;
+            }
+          for (gsize k = 0; k < 8; k++)
+            {
+              const gsize a = w * 8 + k;
+              const guint64 codes = x[nibble ? nibble[k] : k];
+
+              if (a < first || a - first >= n)
+                continue;
               for (gsize j = 0; j < rows; j++)
-                out[(a - first) * pitch + l + j] = (guint8) (codes >> (8 * j));
-          }
-      }
+                out[(a - first) * out_pitch + l + j] = (guint8) (codes >> (8 * j));
+            }
+        }
+    }
 }
 
 /* n bytes, each two codes: low nibble first. */

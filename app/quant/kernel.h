@@ -328,7 +328,7 @@ TYPE_DELTA (IQ1_M, 256, 16, 8)
   [TM_DTYPE_##T] = { T##_value_blocks, T##_raw_blocks, T##_scale_blocks, T##_offset_blocks, T##_level_blocks }
 
 const TmKernels TM_KERNELS = {
-  .integer = { scale_codes, scale_codes_offset, scale_codes_by_index, spread_columns, turn_nibbles, split_nibbles,
+  .integer = { scale_codes, scale_codes_offset, scale_codes_by_index, look_up, spread_columns, turn_nibbles, split_nibbles,
                 split_pairs, untile, unpack_eights },
   .block = {
     ENTRY (Q4_0), ENTRY_O (Q4_1), ENTRY (Q5_0), ENTRY_O (Q5_1), ENTRY (Q8_0), ENTRY (Q8_1), ENTRY_O (Q2_K),

@@ -269,17 +269,17 @@ tm_operand_add_location (TmScalar *scalar, const TmStored *stored, guint64 first
 
 gboolean
 tm_operand_read_band (const TmStored *stored, guint64 first, guint64 pitch, gsize n_rows, gsize n_bytes, guint8 *out,
-                      GError **error)
+                      gsize out_pitch, GError **error)
 {
   guint8 packed[TM_READ_BYTES];
 
   if (n_rows == 0 || n_bytes == 0)
     return TRUE;
-  if (pitch == n_bytes)
+  if (pitch == n_bytes && out_pitch == n_bytes)
     return tm_stored_read (stored, first, n_rows * n_bytes, out, error);
   while (n_rows > 0)
-    { /* a read costs about as much as copying 2 KiB */
-      gsize n = pitch - n_bytes > 2048 || pitch > TM_READ_BYTES - n_bytes
+    { /* a read costs about as much as copying 1 KiB from a memory that is not near */
+      gsize n = pitch - n_bytes > 1024 || pitch > TM_READ_BYTES - n_bytes
                     ? 1
                     : MIN (n_rows, (TM_READ_BYTES - n_bytes) / (gsize) pitch + 1);
 
@@ -293,9 +293,9 @@ tm_operand_read_band (const TmStored *stored, guint64 first, guint64 pitch, gsiz
           if (!tm_stored_read (stored, first, (n - 1) * (gsize) pitch + n_bytes, packed, error))
             return FALSE;
           for (gsize r = 0; r < n; r++)
-            memcpy (out + r * n_bytes, packed + r * pitch, n_bytes);
+            memcpy (out + r * out_pitch, packed + r * pitch, n_bytes);
         }
-      out += n * n_bytes;
+      out += n * out_pitch;
       first += n * pitch;
       n_rows -= n;
     }

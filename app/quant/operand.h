@@ -37,10 +37,10 @@ void tm_operand_add_location (TmScalar *scalar, const TmStored *stored, guint64 
 
 /* --- Bands ----------------------------------------------------------------------------------------------------------- */
 
-/* n_rows pieces of n_bytes each, one every pitch bytes from byte first on, packed one after the other into out: one read
+/* n_rows pieces of n_bytes each, one every pitch bytes from byte first on, into out every out_pitch bytes: several a read
  * where they lie close, else one a piece. */
 gboolean tm_operand_read_band (const TmStored *stored, guint64 first, guint64 pitch, gsize n_rows, gsize n_bytes,
-                               guint8 *out, GError **error);
+                               guint8 *out, gsize out_pitch, GError **error);
 
 /* Scratch of a thread, so that runs over a transposed packing unpack a stripe of rows once and not once a run. Kept until
  * the thread's next few stripes; at most TM_STRIPE_BYTES a slot. */
@@ -52,7 +52,8 @@ typedef struct
   guint64 key;                            /* which of its operands or unpackings */
   guint64 row, n_rows, column, n_columns; /* what of the matrix is in bytes */
   guint8 *bytes;
-  gsize size; /* allocated */
+  gsize pitch; /* from row to row in bytes, as who filled it has them */
+  gsize size;  /* allocated */
 } TmStripe;
 
 guint64 tm_stripe_owner_new (void);

@@ -8,6 +8,7 @@
 
 enum
 {
+  STRIPE_WORDS,
   STRIPE_CODES,
   STRIPE_SCALES
 };
@@ -166,9 +167,9 @@ typedef struct
 
 /* Rows around the wanted ones: as many as the scratch holds. */
 static void
-widen (const TmPackedInteger *data, gsize bytes_a_row, guint64 *row, gsize *n_rows)
+widen (const TmPackedInteger *data, gsize bytes, gsize bytes_a_row, guint64 *row, gsize *n_rows)
 {
-  const guint64 at_once = CLAMP (TM_STRIPE_BYTES / MAX (bytes_a_row, 1) / 64 * 64, 1, data->n_rows);
+  const guint64 at_once = CLAMP (bytes / MAX (bytes_a_row, 1) / 32 * 32, 1, data->n_rows);
   const guint64 from = *row / at_once * at_once, to = MIN (from + at_once, data->n_rows);
 
   if (*row + *n_rows > to)
@@ -178,9 +179,15 @@ widen (const TmPackedInteger *data, gsize bytes_a_row, guint64 *row, gsize *n_ro
 }
 
 static gboolean
+is_long (const TmPackedInteger *data, const Rectangle *at)
+{
+  return at->n_rows < 64 && (at->n_columns >= 4096 || at->n_columns >= data->n_columns / 2);
+}
+
+static gboolean
 wants_stripe (const TmPackedInteger *data, const Rectangle *at)
 {
-  return is_strided (data) && at->n_rows < 64 && (at->n_columns >= 4096 || at->n_columns >= data->n_columns / 2);
+  return is_strided (data) && is_long (data, at);
 }
 
 static TmStripe *
@@ -193,6 +200,64 @@ take (gsize size, GError **error)
   return stripe;
 }
 
+/* The words of a broad stripe of rows as they are in the file, and from them the codes of a narrow one that the processor's
+ * cache holds. FALSE: not this packing. */
+#define NARROW_BYTES 524288u
+
+static gboolean
+unpack_stripe (const TmPackedInteger *data, const Rectangle *at, guint8 *out, gsize out_pitch, gboolean *done,
+               GError **error)
+{
+  const gboolean down
+      = data->arrangement == TM_WORDS_ALONG_ROWS && data->layout.down && data->layout.order != TM_ORDER_PADDED;
+  const guint64 n_word_rows
+      = down ? (tm_layout_get_stream_bits (&data->layout, data->n_columns) + 31) / 32 : data->n_columns;
+  Rectangle broad = *at;
+  TmStripe *stripe;
+
+  *done = FALSE;
+  if ((!down && (data->arrangement != TM_WORDS_ALONG_COLUMNS || !tm_layout_can_turn (&data->layout)))
+      || n_word_rows > TM_STRIPE_BYTES / 128)
+    return TRUE;
+  stripe = tm_stripe_find (data->owner, STRIPE_WORDS, at->slice * data->n_rows + at->row, at->n_rows, 0, 1);
+  if (stripe == NULL)
+    {
+      gsize row_bytes;
+
+      widen (data, TM_STRIPE_BYTES, (gsize) n_word_rows * (down ? 5 : 1), &broad.row, &broad.n_rows);
+      if (!down && broad.row % 8 != 0)
+        return TRUE;
+      row_bytes = down ? broad.n_rows * 4 : (broad.n_rows + 7) / 8 * 4;
+      stripe = tm_stripe_take ((gsize) n_word_rows * (row_bytes + 64));
+      if (stripe == NULL)
+        return TRUE;
+      if (!tm_operand_read_band (data->words,
+                                 at->slice * data->layout.slice + (down ? broad.row * 4 : broad.row / 8 * 4),
+                                 down ? data->layout.pitch * 4 : data->layout.pitch, (gsize) n_word_rows, row_bytes,
+                                 stripe->bytes, row_bytes + 64, error))
+        return FALSE;
+      stripe->owner = data->owner;
+      stripe->key = STRIPE_WORDS;
+      stripe->row = at->slice * data->n_rows + broad.row;
+      stripe->n_rows = broad.n_rows;
+      stripe->column = 0;
+      stripe->n_columns = 1;
+      stripe->pitch = row_bytes + 64;
+    }
+  {
+    const gsize skip = (gsize) (at->slice * data->n_rows + at->row - stripe->row);
+
+    if (down)
+      tm_layout_unpack_columns (&data->layout, stripe->bytes + skip * 4, stripe->pitch, at->n_rows,
+                                (gsize) data->n_columns, out, out_pitch);
+    else
+      tm_layout_turn (&data->layout, stripe->bytes + skip / 8 * 4, stripe->pitch, (gsize) data->n_columns, skip % 8,
+                      at->n_rows, out, out_pitch);
+  }
+  *done = TRUE;
+  return TRUE;
+}
+
 static const guint8 *
 get_codes (const TmPackedInteger *data, const Rectangle *at, gsize *pitch, GError **error)
 {
@@ -202,29 +267,45 @@ get_codes (const TmPackedInteger *data, const Rectangle *at, gsize *pitch, GErro
   if (stripe == NULL)
     {
       Rectangle whole = *at;
+      gsize whole_pitch;
+      gboolean wide = wants_stripe (data, at), done = FALSE;
 
-      if (wants_stripe (data, at))
+      if (wide)
         {
           whole.column = 0;
           whole.n_columns = (gsize) data->n_columns;
-          widen (data, whole.n_columns, &whole.row, &whole.n_rows);
-          if (whole.n_rows > TM_STRIPE_BYTES / whole.n_columns) /* not even one row: only what is asked */
-            whole = *at;
+          widen (data, data->arrangement == TM_WORDS_RAGGED ? TM_STRIPE_BYTES : NARROW_BYTES, whole.n_columns,
+                 &whole.row, &whole.n_rows);
+          if (whole.n_rows > TM_STRIPE_BYTES / 2 / whole.n_columns) /* not even one row: only what is asked */
+            {
+              whole = *at;
+              wide = FALSE;
+            }
         }
-      stripe = take (whole.n_rows * whole.n_columns, error);
-      if (stripe == NULL
-          || !tm_packed_integer_read_codes (data, whole.slice, whole.row, whole.n_rows, whole.column, whole.n_columns,
-                                            stripe->bytes, error))
+      /* Rows a power of two apart would all fall on the same few lines of the cache. */
+      whole_pitch = whole.n_columns + (wide && data->arrangement != TM_WORDS_RAGGED ? 64 : 0);
+      stripe = take (whole.n_rows * whole_pitch, error);
+      if (stripe == NULL)
         return NULL;
+      if (whole_pitch != whole.n_columns && !unpack_stripe (data, &whole, stripe->bytes, whole_pitch, &done, error))
+        return NULL;
+      if (!done)
+        {
+          whole_pitch = whole.n_columns;
+          if (!tm_packed_integer_read_codes (data, whole.slice, whole.row, whole.n_rows, whole.column, whole.n_columns,
+                                             stripe->bytes, error))
+            return NULL;
+        }
       stripe->owner = data->owner;
       stripe->key = STRIPE_CODES;
       stripe->row = whole.slice * data->n_rows + whole.row;
       stripe->n_rows = whole.n_rows;
       stripe->column = whole.column;
       stripe->n_columns = whole.n_columns;
+      stripe->pitch = whole_pitch;
     }
-  *pitch = (gsize) stripe->n_columns;
-  return stripe->bytes + (row - stripe->row) * stripe->n_columns + (at->column - stripe->column);
+  *pitch = stripe->pitch;
+  return stripe->bytes + (row - stripe->row) * stripe->pitch + (at->column - stripe->column);
 }
 
 /* Scales, then zero points, of the rows and of groups first … : [row][group], pitch floats a row. */
@@ -243,12 +324,11 @@ get_parameters (const TmPackedInteger *data, const Rectangle *at, const float **
     {
       Rectangle whole = { at->slice, at->row, group, at->n_rows, n_groups };
 
-      if (wants_stripe (data, at) && data->n_groups <= TM_STRIPE_BYTES / 8)
+      if (is_long (data, at) && data->scale.row_step <= 1 && data->n_groups > 1 && data->n_groups <= NARROW_BYTES / 8)
         {
           whole.column = 0;
           whole.n_columns = (gsize) data->n_groups;
-          widen (data, MAX (whole.n_columns * 8, (gsize) MIN (data->n_columns, TM_STRIPE_BYTES)), &whole.row,
-                 &whole.n_rows);
+          widen (data, NARROW_BYTES, whole.n_columns * 8, &whole.row, &whole.n_rows);
         }
       n = whole.n_rows * whole.n_columns;
       stripe = take (n * 8, error);
@@ -284,6 +364,20 @@ fill_row (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at,
   if (data->index)
     {
       const guint32 *index = data->index + at->column;
+      const guint bits = data->layout.bits;
+      float table[4096];
+
+      /* Few groups of few codes: every value there is, once. */
+      if (quantity == TM_QUANTITY_VALUE && !data->zero_is_offset && !data->ragged && bits <= 4
+          && data->n_groups << bits <= MIN (at->n_columns, G_N_ELEMENTS (table)))
+        {
+          static const guint8 every[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+          for (guint64 g = 0; g < data->n_groups; g++)
+            kernels->scale (every, (gsize) 1 << bits, data->flip, scales[g], zeros[g], table + (g << bits));
+          kernels->look_up (codes, at->n_columns, bits, index, table, out);
+          return;
+        }
 
       if (quantity == TM_QUANTITY_VALUE && !data->zero_is_offset)
         kernels->scale_by_index (codes, at->n_columns, data->flip, index, scales, zeros, out);

@@ -1,5 +1,7 @@
 /* Decode speed of integer codes in packed words, through the same call as everybody's: a ratio to copying as many floats,
- * beside Q4_0 of the same run. Whole rows in order, as scans read them; and tiles of 256 × 256. Printed, never asserted. */
+ * beside Q4_0 of the same run. Whole rows in order, as scans read them; and tiles of 256 × 256. Printed, never asserted.
+ *
+ *   bench-integers [NAME] */
 #include <stdlib.h>
 
 #include "bench/convention.h"
@@ -9,6 +11,7 @@
 #define GROUPS (COLUMNS / GROUP)
 
 static double q4;
+static const char *only; /* the beginning of a name */
 
 /* As another tensor: no stripe of the pass before is its own. */
 static void
@@ -42,8 +45,11 @@ report_tiles (TmTensor *tensor)
 static void
 measure (const char *name, TmPackedInteger data, const TmStored *words)
 {
-  TmTensor *tensor = tensor_new (words);
+  TmTensor *tensor;
 
+  if (only && !g_str_has_prefix (name, only))
+    return;
+  tensor = tensor_new (words);
   data.words = words;
   data.n_slices = 1;
   data.n_rows = ROWS;
@@ -59,7 +65,7 @@ measure (const char *name, TmPackedInteger data, const TmStored *words)
 }
 
 int
-main (void)
+main (int argc, char **argv)
 {
   TmStored *q4_0 = STORE (Q4_0, ROWS, COLUMNS), *scales = STORE (F16, GROUPS, ROWS),
            *row_scales = STORE (F16, ROWS, GROUPS);
@@ -82,6 +88,7 @@ main (void)
   TmGroupParameter packed8 = packed, awq_zeros = packed, middle = { .kind = TM_PARAMETER_CONSTANT, .constant = 8 };
   guint32 *table = g_new (guint32, COLUMNS);
 
+  only = argc > 1 ? argv[1] : NULL;
   packed8.stored = zeros8;
   packed8.layout = (TmCodeLayout) { TM_ORDER_STREAM, 8, FALSE, ROWS, 0 };
   awq_zeros.layout.order = TM_ORDER_AWQ;
