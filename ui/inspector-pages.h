@@ -20,6 +20,12 @@ void tm_inspector_add_region (GtkWidget *box, TmDocument *document, const TmAddr
 /* The record was explained on a worker; range NULL where the group has none or is too large, fault: why there is no record. */
 void tm_inspector_add_scalar (GtkWidget *box, TmDocument *document, guint tensor, const TmScalar *scalar,
                               const TmGroupRange *range, const char *fault);
+/* What the comparison says; nothing without one. delta and baseline (the reference's scalar) were read on a worker; fault: why
+ * there is no delta. */
+void tm_inspector_add_delta (GtkWidget *box, TmDocument *document, guint tensor, const TmScalar *scalar, const TmDelta *delta,
+                             const TmScalar *baseline, const char *fault);
+void tm_inspector_add_tensor_error (GtkWidget *box, TmDocument *document, guint tensor);
+void tm_inspector_add_total_error (GtkWidget *box, TmDocument *document, const TmModule *module);
 /* The bytes were read on a worker. */
 void tm_inspector_add_packing (GtkWidget *box, TmDocument *document, TmPackingCard *packing);
 

@@ -5,6 +5,8 @@
 #include "ui/inspector-rows.h"
 #include "ui/widgets.h"
 
+#include "io/text.h"
+
 #define TM_TYPE_INSPECTOR (tm_inspector_get_type ())
 G_DECLARE_FINAL_TYPE (TmInspector, tm_inspector, TM, INSPECTOR, GtkWidget)
 
@@ -50,6 +52,10 @@ typedef struct
   TmPackingCard *packing; /* NULL where there is no picture of it */
   char *fault;
   guint64 *index;
+  TmDiff *diff; /* NULL: not compared */
+  TmDelta delta;
+  TmScalar baseline;
+  char *delta_fault;
 } ExplainJob;
 
 static void
@@ -57,10 +63,36 @@ explain_job_free (ExplainJob *job)
 {
   tm_scalar_clear (&job->scalar);
   tm_packing_card_unref (job->packing);
+  tm_scalar_clear (&job->baseline);
+  g_clear_pointer (&job->diff, tm_diff_unref);
+  g_free (job->delta_fault);
   g_free (job->fault);
   g_free (job->index);
   g_object_unref (job->model);
   g_free (job);
+}
+
+/* The reference's side of the same scalar. */
+static void
+explain_delta (ExplainJob *job)
+{
+  const TmAlignedPair *pair = tm_alignment_find (job->diff->alignment, job->tensor);
+  g_autoptr (GError) error = NULL;
+
+  if (pair == NULL)
+    {
+      job->delta_fault = g_strdup ("Not aligned: the reference has no counterpart of this tensor.");
+      return;
+    }
+  if (!tm_diff_explain (job->diff->alignment, pair, job->index, &job->delta, &error))
+    {
+      job->delta_fault = tm_text_escape (error->message, -1);
+      return;
+    }
+  const TmTensor *reference = tm_model_tensor (job->diff->alignment->reference, job->delta.reference);
+  g_autofree guint64 *index = g_new0 (guint64, reference->rank + 1);
+  tm_tensor_unflatten (reference, job->delta.reference_flat, index);
+  tm_tensor_explain (reference, index, &job->baseline, NULL);
 }
 
 static void
@@ -81,6 +113,8 @@ explain_run (GTask *task, gpointer source, gpointer data, GCancellable *cancella
   else
     {
       job->has_range = tm_tensor_get_group_range (tensor, &job->scalar, &job->range, cancellable, NULL);
+      if (job->diff != NULL)
+        explain_delta (job);
       if (tensor->quantized)
         job->packing = tm_packing_card_new (tensor, &job->scalar, NULL);
     }
@@ -97,10 +131,18 @@ explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
       || job->model != tm_document_get_model (self->document))
     return;
   GtkWidget *page = page_new ();
-  tm_inspector_add_scalar (page, self->document, job->tensor, &job->scalar, job->has_range ? &job->range : NULL, job->fault);
+  /* First what the picture shows. */
+  gboolean first = tm_document_get_overlay (self->document) == TM_OVERLAY_ERROR;
+  if (!first)
+    tm_inspector_add_scalar (page, self->document, job->tensor, &job->scalar, job->has_range ? &job->range : NULL, job->fault);
+  if (job->diff != NULL && job->fault == NULL)
+    tm_inspector_add_delta (page, self->document, job->tensor, &job->scalar, &job->delta, &job->baseline, job->delta_fault);
+  if (first)
+    tm_inspector_add_scalar (page, self->document, job->tensor, &job->scalar, job->has_range ? &job->range : NULL, job->fault);
   tm_inspector_add_assumptions (page, self->document, job->tensor);
   if (job->packing != NULL)
     tm_inspector_add_packing (page, self->document, job->packing);
+  tm_inspector_add_tensor_error (page, self->document, job->tensor);
   tm_inspector_add_tensor (page, self->document, job->tensor);
   tm_inspector_add_operands (page, self->document, job->tensor);
   set_page (self, page);
@@ -113,6 +155,8 @@ explain_start (TmInspector *self, guint tensor, guint64 flat)
   const TmTensor *t = tm_model_tensor (model, tensor);
   ExplainJob *job = g_new0 (ExplainJob, 1);
   job->model = g_object_ref (model);
+  TmComparison *comparison = tm_document_get_comparison (self->document);
+  job->diff = comparison != NULL ? tm_diff_ref (tm_comparison_get_diff (comparison)) : NULL;
   job->tensor = tensor;
   job->index = g_new0 (guint64, t->rank + 1);
   tm_tensor_unflatten (t, flat, job->index);
@@ -150,18 +194,27 @@ update (TmInspector *self)
           if (address->within == TM_WITHIN_REGION)
             tm_inspector_add_region (page, self->document, address);
           tm_inspector_add_assumptions (page, self->document, address->tensor);
+          tm_inspector_add_tensor_error (page, self->document, address->tensor);
           tm_inspector_add_tensor (page, self->document, address->tensor);
           tm_inspector_add_operands (page, self->document, address->tensor);
         }
       else if (kind == TM_ADDRESS_STORED)
         tm_inspector_add_stored (page, self->document, address->tensor);
       else if (kind == TM_ADDRESS_FOLD)
-        tm_inspector_add_module (page, self->document, address->module,
-                                 &g_array_index (address->module->folds, TmFold, address->fold));
+        {
+          const TmFold *fold = &g_array_index (address->module->folds, TmFold, address->fold);
+          tm_inspector_add_module (page, self->document, address->module, fold);
+        }
       else if (kind == TM_ADDRESS_MODULE && address->module != model->root)
-        tm_inspector_add_module (page, self->document, address->module, NULL);
+        {
+          tm_inspector_add_total_error (page, self->document, address->module);
+          tm_inspector_add_module (page, self->document, address->module, NULL);
+        }
       else
-        tm_inspector_add_model (page, self->document);
+        {
+          tm_inspector_add_total_error (page, self->document, model->root);
+          tm_inspector_add_model (page, self->document);
+        }
     }
   set_page (self, page);
 }
@@ -208,6 +261,7 @@ tm_inspector_new (TmDocument *document)
   self->document = g_object_ref (document);
   g_signal_connect_object (document, "model-changed", G_CALLBACK (document_changed), self, 0);
   g_signal_connect_object (document, "selection-changed", G_CALLBACK (document_changed), self, 0);
+  g_signal_connect_object (document, "comparison-changed", G_CALLBACK (document_changed), self, 0);
   g_signal_connect_object (document, "view-changed", G_CALLBACK (document_changed), self, 0);
   update (self);
   return GTK_WIDGET (self);
