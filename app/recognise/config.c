@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "formats/beside.h"
 #include "io/error.h"
 #include "io/json.h"
 #include "io/limits.h"
@@ -127,9 +128,15 @@ static const char *const files[] = { "config.json", "quantize_config.json", "hf_
 static gboolean
 load_file (TmConfig *config, const char *folder, const char *name, GError **error)
 {
-  g_autofree char *path = g_build_filename (folder, name, NULL);
-  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
+  g_autofree char *path = NULL;
+  const TmBeside beside = tm_beside_resolve (folder, name, &path);
+  if (beside == TM_BESIDE_MISSING)
     return TRUE;
+  if (beside != TM_BESIDE_OK)
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_KIND, "a link that leaves the folder is not followed");
+      return FALSE;
+    }
   g_autoptr (TmSource) source = tm_source_open (path, error);
   if (source == NULL)
     return FALSE;

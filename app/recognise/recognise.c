@@ -1,5 +1,7 @@
 #include "recognise/recognise.h"
 
+#include <string.h>
+
 #include "formats/formats.h"
 #include "recognise/config.h"
 #include "recognise/convention.h"
@@ -20,6 +22,16 @@ find_config_folder (TmModel *model)
   return g_file_test (model->path, G_FILE_TEST_IS_DIR) ? g_strdup (model->path) : g_path_get_dirname (model->path);
 }
 
+/* The reader of the folder has looked at config.json too. */
+static gboolean
+is_said (TmModel *model, const char *fault)
+{
+  for (guint i = 0; i < model->problems->len && g_str_has_prefix (fault, "config.json:"); i++)
+    if (strcmp (((const TmProblem *) g_ptr_array_index (model->problems, i))->code, "config-unreadable") == 0)
+      return TRUE;
+  return FALSE;
+}
+
 TmModel *
 tm_open_model (const char *path, GCancellable *cancellable, GError **error)
 {
@@ -38,8 +50,9 @@ tm_open_model_with (const char *path, const TmAssume *assume, GCancellable *canc
   g_autoptr (GPtrArray) faults = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (TmConfig) config = tm_config_load (folder, faults);
   for (guint i = 0; i < faults->len; i++)
-    tm_model_add_problem (model, TM_SEVERITY_WARNING, "config", NULL, TM_NO_OFFSET, NULL, "%s",
-                          (const char *) g_ptr_array_index (faults, i));
+    if (!is_said (model, g_ptr_array_index (faults, i)))
+      tm_model_add_problem (model, TM_SEVERITY_WARNING, "config", NULL, TM_NO_OFFSET, NULL, "%s",
+                            (const char *) g_ptr_array_index (faults, i));
   model->quantization_file = g_strdup (tm_config_get_quantization_file (config));
 
   tm_fold (model, config, assume);

@@ -2,7 +2,9 @@
 #include "json-tree.h"
 #include "run-cli.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What is read although something in it is wrong. Everything else among the bad GGUF files is refused. */
 static const char *const opened_gguf[] = {
@@ -200,6 +202,37 @@ test_indexes (void)
     }
 }
 
+/* What lies outside of the folder is not read through a link, config.json neither; a fault of it is said once. */
+static void
+test_config (void)
+{
+  static const guint8 bytes[] = "\x02\0\0\0\0\0\0\0{}";
+  g_autofree char *model = scratch_path ("model.safetensors"), *config = scratch_path ("config.json");
+  g_autofree char *outside = g_build_filename (g_get_tmp_dir (), "tensormorph-outside.json", NULL);
+
+  g_assert_true (g_file_set_contents (model, (const char *)bytes, 10, NULL));
+  g_assert_true (g_file_set_contents (outside, "{\"model_type\":\"secret\"}", -1, NULL));
+  for (guint link = 0; link < 2; link++)
+    {
+      g_autoptr (CliRun) run = NULL;
+      g_autoptr (JsonTree) record = NULL;
+
+      if (link)
+        g_assert_cmpint (symlink (outside, config), ==, 0);
+      else
+        g_assert_true (g_file_set_contents (config, "{\"model_type\":", -1, NULL));
+      run = cli_run ("info", "--json", model, NULL);
+      cli_assert_ok (run);
+      record = json_tree_read (run->out);
+      g_assert_null (json_tree_text (record, "architecture"));
+      g_assert_cmpuint (json_tree_length (json_tree_get (record, "problems")), ==, 1);
+      g_assert_cmpuint (count_severe (json_tree_get (record, "problems")), ==, 1);
+      g_unlink (config);
+    }
+  g_unlink (outside);
+  g_unlink (model);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -209,5 +242,6 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/bad/gguf-by-hand", test_gguf_by_hand);
   g_test_add_func ("/cli/bad/safetensors", test_safetensors);
   g_test_add_func ("/cli/bad/indexes", test_indexes);
+  g_test_add_func ("/cli/bad/config", test_config);
   return g_test_run ();
 }
