@@ -48,7 +48,19 @@ static void
 look_up (const guint8 *restrict codes, gsize n, guint bits, const guint32 *restrict group, const float *restrict table,
          float *restrict out)
 {
-  for (gsize i = 0; i < n; i++)
+  gsize i = 0;
+
+#ifdef __AVX2__
+  for (; i + 8 <= n; i += 8)
+    {
+      const __m256i g = _mm256_loadu_si256 ((const __m256i *) (gconstpointer) (group + i));
+      const __m256i q = _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const __m128i *) (gconstpointer) (codes + i)));
+      const __m256i at = _mm256_or_si256 (_mm256_sll_epi32 (g, _mm_cvtsi32_si128 ((gint) bits)), q);
+
+      _mm256_storeu_ps (out + i, _mm256_i32gather_ps (table, at, 4));
+    }
+#endif
+  for (; i < n; i++)
     out[i] = table[group[i] << bits | codes[i]];
 }
 

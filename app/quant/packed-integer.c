@@ -224,7 +224,9 @@ unpack_stripe (const TmPackedInteger *data, const Rectangle *at, guint8 *out, gs
     {
       gsize row_bytes;
 
-      widen (data, TM_STRIPE_BYTES, (gsize) n_word_rows * (down ? 5 : 1), &broad.row, &broad.n_rows);
+      /* Down columns there are few pieces to read, so a stripe can be as small as the second cache. */
+      widen (data, down ? TM_STRIPE_BYTES * 3 / 8 : TM_STRIPE_BYTES, (gsize) n_word_rows * (down ? 5 : 1), &broad.row,
+             &broad.n_rows);
       if (!down && broad.row % 8 != 0)
         return TRUE;
       row_bytes = down ? broad.n_rows * 4 : (broad.n_rows + 7) / 8 * 4;
