@@ -321,7 +321,10 @@ open_index (const char *folder, const char *name, TmSource **source, GCancellabl
       return NULL;
     }
   if (path == NULL || (*source = tm_source_open (path, error)) == NULL)
-    return NULL;
+    {
+      g_prefix_error (error, "shard index: ");
+      return NULL;
+    }
   return tm_shard_index_read (*source, cancellable, error);
 }
 

@@ -146,6 +146,27 @@ test_folder_without_index (void)
   remove_folder (folder);
 }
 
+/* An index that is no file: its message says what it speaks of, the shards are opened. */
+static void
+test_index_is_a_folder (void)
+{
+  char *folder = make_folder ();
+  g_autofree char *shard = write_safetensors (folder, "model.safetensors", SHARD ("a"), 8);
+  g_autofree char *index = g_build_filename (folder, "model.safetensors.index.json", NULL);
+  const char *ways[] = { folder, shard };
+
+  g_assert_cmpint (g_mkdir (index, 0755), ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    {
+      g_autoptr (TmModel) model = open_model (ways[i]);
+
+      g_assert_cmpuint (model->stored->len, ==, 1);
+      g_assert_true (g_str_has_prefix (find_problem (model, "index-unreadable", NULL)->message, "shard index: is a folder"));
+    }
+  g_rmdir (index);
+  remove_folder (folder);
+}
+
 static void
 test_folder_kinds (void)
 {
@@ -451,6 +472,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/sets/absent", test_absent);
   g_test_add_func ("/sets/follow-index", test_follow_index);
   g_test_add_func ("/sets/folder-without-index", test_folder_without_index);
+  g_test_add_func ("/sets/index-is-a-folder", test_index_is_a_folder);
   g_test_add_func ("/sets/folder-kinds", test_folder_kinds);
   g_test_add_func ("/sets/unlisted-copy", test_unlisted_copy);
   g_test_add_func ("/sets/all-missing", test_all_missing);
