@@ -1,9 +1,9 @@
 #include "analysis/diff-sums.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-#define LANES 4
 #define STEP_TOLERANCE 1e-6f /* of a step: float arithmetic */
 
 TmDiffSums *
@@ -83,24 +83,47 @@ typedef struct
   double xx, yy, ee, e, max;
 } Moments;
 
-static inline Moments
-measure (const float *restrict y, const float *restrict x, gsize n)
+/* Two pairs of numbers at a time, in C alone; the order of additions is the same on every machine. */
+typedef float Floats __attribute__ ((vector_size (2 * sizeof (float))));
+typedef double Doubles __attribute__ ((vector_size (2 * sizeof (double))));
+typedef gint64 Longs __attribute__ ((vector_size (2 * sizeof (gint64))));
+
+typedef struct
 {
-  double xx[LANES] = { 0 }, yy[LANES] = { 0 }, ee[LANES] = { 0 }, es[LANES] = { 0 }, max[LANES] = { 0 };
+  Doubles xx, yy, ee, e, max;
+} Pair;
+
+static inline void
+add_pair (Pair *pair, const float *y, const float *x)
+{
+  const Longs magnitude_bits = { G_MAXINT64, G_MAXINT64 };
+  Floats near_x, near_y;
+
+  memcpy (&near_x, x, sizeof near_x);
+  memcpy (&near_y, y, sizeof near_y);
+  Doubles a = __builtin_convertvector (near_x, Doubles), b = __builtin_convertvector (near_y, Doubles), e = b - a;
+  Doubles magnitude = (Doubles) ((Longs) e & magnitude_bits);
+  Longs larger = magnitude > pair->max;
+
+  pair->xx += a * a;
+  pair->yy += b * b;
+  pair->ee += e * e;
+  pair->e += e;
+  pair->max = (Doubles) (((Longs) magnitude & larger) | ((Longs) pair->max & ~larger));
+}
+
+static inline Moments
+measure (const float *y, const float *x, gsize n)
+{
+  Pair first = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } }, second = first;
   Moments sum = { 0 };
   gsize i = 0;
 
-  for (; i + LANES <= n; i += LANES)
-    for (int j = 0; j < LANES; j++)
-      {
-        double a = (double) x[i + j], b = (double) y[i + j], e = b - a, magnitude = fabs (e);
-
-        xx[j] += a * a;
-        yy[j] += b * b;
-        ee[j] += e * e;
-        es[j] += e;
-        max[j] = magnitude > max[j] ? magnitude : max[j];
-      }
+  for (; i + 4 <= n; i += 4)
+    {
+      add_pair (&first, y + i, x + i);
+      add_pair (&second, y + i + 2, x + i + 2);
+    }
   for (; i < n; i++)
     {
       double a = (double) x[i], b = (double) y[i], e = b - a;
@@ -111,13 +134,13 @@ measure (const float *restrict y, const float *restrict x, gsize n)
       sum.e += e;
       sum.max = MAX (sum.max, fabs (e));
     }
-  for (int j = 0; j < LANES; j++)
+  for (int j = 0; j < 2; j++)
     {
-      sum.xx += xx[j];
-      sum.yy += yy[j];
-      sum.ee += ee[j];
-      sum.e += es[j];
-      sum.max = MAX (sum.max, max[j]);
+      sum.xx += first.xx[j] + second.xx[j];
+      sum.yy += first.yy[j] + second.yy[j];
+      sum.ee += first.ee[j] + second.ee[j];
+      sum.e += first.e[j] + second.e[j];
+      sum.max = MAX (sum.max, MAX (first.max[j], second.max[j]));
     }
   return sum;
 }
@@ -134,55 +157,53 @@ find_max (TmDiffSums *sums, const TmDiffPiece *piece, gsize from, gsize count, d
 }
 
 static void
-add_moments (TmDiffSums *sums, const TmDiffPiece *piece)
+add_moments (TmDiffSums *sums, const TmDiffPiece *piece, gsize at, gsize n, guint64 group, const Moments *m)
 {
-  for (gsize at = 0; at < piece->count;)
+  sums->sum_xx += m->xx;
+  sums->sum_yy += m->yy;
+  sums->sum_ee += m->ee;
+  sums->sum_e += m->e;
+  if (m->max > sums->max_abs)
     {
-      guint64 group;
-      gsize n = (gsize) tm_group_layout_next (piece->layout, piece->first + at, piece->count - at, &group);
-      Moments m = measure (piece->y + at, piece->x + at, n);
+      sums->max_abs = m->max;
+      find_max (sums, piece, at, n, m->max);
+    }
+  if (sums->group != NULL)
+    {
+      TmGroupSum *sum = &sums->group[group - sums->first_group];
 
-      sums->sum_xx += m.xx;
-      sums->sum_yy += m.yy;
-      sums->sum_ee += m.ee;
-      sums->sum_e += m.e;
-      if (m.max > sums->max_abs)
-        {
-          sums->max_abs = m.max;
-          find_max (sums, piece, at, n, m.max);
-        }
-      if (sums->group != NULL)
-        {
-          TmGroupSum *sum = &sums->group[group - sums->first_group];
-
-          if (sum->count == 0)
-            sum->first = piece->first + at;
-          sum->count += n;
-          sum->sum_ee += m.ee;
-          sum->max_abs = MAX (sum->max_abs, m.max);
-        }
-      at += n;
+      if (sum->count == 0)
+        sum->first = piece->first + at;
+      sum->count += n;
+      sum->sum_ee += m->ee;
+      sum->max_abs = MAX (sum->max_abs, m->max);
     }
 }
 
 /* --- Steps -------------------------------------------------------------------------------------------------------- */
 
-static inline void
-count_step (TmDiffSums *sums, double steps, gboolean over, gboolean clipped)
+/* A piece's histogram: below, the bins, above. */
+typedef struct
 {
-  double at = steps * (TM_DIFF_BINS / 2) + TM_DIFF_BINS / 2;
+  guint32 count[TM_DIFF_BINS + 2];
+} Histogram;
 
-  sums->n_stepped++;
-  sums->sum_steps2 += steps * steps;
-  sums->max_steps = MAX (sums->max_steps, fabs (steps));
-  sums->n_over += over;
-  sums->n_clipped += clipped;
-  if (at < 0)
-    sums->below++;
-  else if (at >= TM_DIFF_BINS)
-    sums->above++;
-  else
-    sums->histogram[(guint) at]++;
+static inline void
+count_bin (Histogram *histogram, float steps)
+{
+  float at = steps * (TM_DIFF_BINS / 2) + (TM_DIFF_BINS / 2 + 1);
+
+  at = !(at > 0) ? 0 : at > TM_DIFF_BINS + 1 ? TM_DIFF_BINS + 1 : at;
+  histogram->count[(int) at]++;
+}
+
+static void
+add_histogram (TmDiffSums *sums, const Histogram *histogram)
+{
+  sums->below += histogram->count[0];
+  for (guint i = 0; i < TM_DIFF_BINS; i++)
+    sums->histogram[i] += histogram->count[i + 1];
+  sums->above += histogram->count[TM_DIFF_BINS + 1];
 }
 
 static inline gboolean
@@ -191,68 +212,95 @@ is_over (double error, float step, float value, float tolerance)
   return fabs (error) > (double) (step * (0.5f + STEP_TOLERANCE) + fabsf (value) * tolerance);
 }
 
-static gboolean
-add_uniform_steps (TmDiffSums *sums, const TmDiffPiece *piece, GError **error)
+/* One element by itself: uneven levels, scales that change within a group, errors of more than half a step. */
+static void
+add_step (TmDiffSums *sums, const TmDiffPiece *piece, const gint32 *raw, gsize i, Histogram *histogram)
 {
-  const gint32 *raw = piece->raw;
-  float last = 0;
-  double per = 0;
+  double e = (double) piece->y[i] - (double) piece->x[i], steps;
+  gboolean at_end;
+  float step = tm_steps_get (piece->steps, piece->scale[i], raw[i], e, &at_end);
 
-  for (gsize i = 0; i < piece->count; i++)
+  if (!(step > 0))
+    return;
+  steps = e / (double) step;
+  sums->n_stepped++;
+  sums->sum_steps2 += steps * steps;
+  sums->max_steps = MAX (sums->max_steps, fabs (steps));
+  count_bin (histogram, (float) steps);
+  if (is_over (e, step, piece->y[i], piece->steps->tolerance))
     {
-      float size = fabsf (piece->scale[i]);
-      double e = (double) piece->y[i] - (double) piece->x[i];
-      gboolean at_end = FALSE, over;
-
-      if (!(size > 0) || isinf (size))
-        continue;
-      if (size != last)
-        {
-          last = size;
-          per = 1 / (double) size;
-        }
-      over = is_over (e, size, piece->y[i], piece->steps->tolerance);
-      if (over)
-        {
-          if (raw == NULL && (raw = piece->fetch_raw (piece->data, error)) == NULL)
-            return FALSE;
-          tm_steps_get (piece->steps, piece->scale[i], raw[i], e, &at_end);
-        }
-      count_step (sums, e * per, over, at_end);
+      sums->n_over++;
+      sums->n_clipped += at_end;
     }
-  return TRUE;
 }
 
 static gboolean
-add_leveled_steps (TmDiffSums *sums, const TmDiffPiece *piece, GError **error)
+is_even (const float *scale, gsize n)
 {
-  const gint32 *raw = piece->raw != NULL ? piece->raw : piece->fetch_raw (piece->data, error);
+  guint32 first, differs = 0;
 
-  for (gsize i = 0; raw != NULL && i < piece->count; i++)
+  memcpy (&first, scale, sizeof first);
+  for (gsize i = 0; i < n; i++)
     {
-      double e = (double) piece->y[i] - (double) piece->x[i];
-      gboolean at_end;
-      float step = tm_steps_get (piece->steps, piece->scale[i], raw[i], e, &at_end);
-      gboolean over = step > 0 && is_over (e, step, piece->y[i], piece->steps->tolerance);
+      guint32 bits;
 
-      if (step > 0)
-        count_step (sums, e / (double) step, over, over && at_end);
+      memcpy (&bits, scale + i, sizeof bits);
+      differs |= bits ^ first;
     }
-  return raw != NULL;
+  return differs == 0;
+}
+
+/* A group of one scale, with every error within half a step. */
+static void
+add_even_steps (TmDiffSums *sums, const TmDiffPiece *piece, gsize at, gsize n, const Moments *m, Histogram *histogram)
+{
+  float size = fabsf (piece->scale[at]), per = 1 / size;
+  double steps = m->max / (double) size;
+
+  if (!(size > 0) || isinf (size))
+    return;
+  sums->n_stepped += n;
+  sums->sum_steps2 += m->ee / (double) size / (double) size;
+  sums->max_steps = MAX (sums->max_steps, steps);
+  for (gsize i = at; i < at + n; i++)
+    count_bin (histogram, (piece->y[i] - piece->x[i]) * per);
 }
 
 gboolean
 tm_diff_sums_add (TmDiffSums *sums, const TmDiffPiece *piece, GError **error)
 {
-  gboolean all_finite = !any_not_finite (piece->x, piece->count) && !any_not_finite (piece->y, piece->count);
+  const TmSteps *steps = piece->steps;
+  const gint32 *raw = piece->raw;
+  Histogram histogram = { { 0 } };
+  TmGroupCursor cursor;
 
   sums->n += piece->count;
-  if (!all_finite)
+  if (any_not_finite (piece->x, piece->count) || any_not_finite (piece->y, piece->count))
     leave_out (sums, piece);
-  add_moments (sums, piece);
-  if (!piece->steps->defined)
-    return TRUE;
-  return piece->steps->leveled ? add_leveled_steps (sums, piece, error) : add_uniform_steps (sums, piece, error);
+  tm_group_cursor_init (&cursor, piece->layout, piece->first);
+  for (gsize at = 0; at < piece->count;)
+    {
+      guint64 group;
+      gsize n = (gsize) tm_group_cursor_next (&cursor, piece->count - at, &group);
+      Moments m = measure (piece->y + at, piece->x + at, n);
+
+      add_moments (sums, piece, at, n, group, &m);
+      if (!steps->defined)
+        ;
+      else if (!steps->leveled && is_even (piece->scale + at, n) && fabsf (piece->scale[at]) >= FLT_MIN
+               && !is_over (m.max, fabsf (piece->scale[at]), 0, 0))
+        add_even_steps (sums, piece, at, n, &m, &histogram);
+      else
+        {
+          if (raw == NULL && (raw = piece->fetch_raw (piece->data, error)) == NULL)
+            return FALSE;
+          for (gsize i = at; i < at + n; i++)
+            add_step (sums, piece, raw, i, &histogram);
+        }
+      at += n;
+    }
+  add_histogram (sums, &histogram);
+  return TRUE;
 }
 
 /* --- Merging ------------------------------------------------------------------------------------------------------ */

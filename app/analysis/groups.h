@@ -22,4 +22,54 @@ void tm_group_layout_init (TmGroupLayout *layout, const TmTensor *tensor);
 /* Elements from flat on that are in one group, at most max; *group is its number. */
 guint64 tm_group_layout_next (const TmGroupLayout *layout, guint64 flat, guint64 max, guint64 *group);
 
+/* The same from one place on, element by element, without a division each time. */
+typedef struct
+{
+  const TmGroupLayout *layout;
+  guint64 line, at;    /* where it is */
+  guint64 base, group; /* first group of the band; the group within it */
+  guint64 left;        /* elements left in the group on this line */
+} TmGroupCursor;
+
+static inline void
+tm_group_cursor_init (TmGroupCursor *cursor, const TmGroupLayout *layout, guint64 flat)
+{
+  *cursor = (TmGroupCursor){ .layout = layout };
+  if (!layout->grouped)
+    return;
+  cursor->line = flat / layout->line;
+  cursor->at = flat % layout->line;
+  cursor->base = cursor->line / layout->band_lines * layout->width;
+  cursor->group = cursor->at / layout->extent;
+  cursor->left = MIN (layout->extent - cursor->at % layout->extent, layout->line - cursor->at);
+}
+
+/* Elements from here on that are in one group, at most max, and moves past them. */
+static inline guint64
+tm_group_cursor_next (TmGroupCursor *cursor, guint64 max, guint64 *group)
+{
+  const TmGroupLayout *layout = cursor->layout;
+  guint64 n = MIN (cursor->left, max);
+
+  if (!layout->grouped)
+    {
+      *group = 0;
+      return max;
+    }
+  *group = cursor->base + (layout->table != NULL ? layout->table[cursor->at] : cursor->group);
+  cursor->at += n;
+  cursor->left -= n;
+  if (cursor->left > 0)
+    return n;
+  cursor->group++;
+  if (cursor->at == layout->line)
+    {
+      cursor->line++;
+      cursor->at = cursor->group = 0;
+      cursor->base = cursor->line / layout->band_lines * layout->width;
+    }
+  cursor->left = MIN (layout->extent, layout->line - cursor->at);
+  return n;
+}
+
 G_END_DECLS
