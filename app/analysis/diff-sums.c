@@ -188,13 +188,14 @@ typedef struct
   guint32 count[TM_DIFF_BINS + 2];
 } Histogram;
 
-static inline void
-count_bin (Histogram *histogram, float steps)
+static inline gint32
+find_bin (float steps)
 {
   float at = steps * (TM_DIFF_BINS / 2) + (TM_DIFF_BINS / 2 + 1);
 
-  at = !(at > 0) ? 0 : at > TM_DIFF_BINS + 1 ? TM_DIFF_BINS + 1 : at;
-  histogram->count[(int) at]++;
+  at = at > 0 ? at : 0; /* NaN too */
+  at = at < TM_DIFF_BINS + 1 ? at : TM_DIFF_BINS + 1;
+  return (gint32) at;
 }
 
 static void
@@ -226,7 +227,7 @@ add_step (TmDiffSums *sums, const TmDiffPiece *piece, const gint32 *raw, gsize i
   sums->n_stepped++;
   sums->sum_steps2 += steps * steps;
   sums->max_steps = MAX (sums->max_steps, fabs (steps));
-  count_bin (histogram, (float) steps);
+  histogram->count[find_bin ((float) steps)]++;
   if (is_over (e, step, piece->y[i], piece->steps->tolerance))
     {
       sums->n_over++;
@@ -256,14 +257,25 @@ add_even_steps (TmDiffSums *sums, const TmDiffPiece *piece, gsize at, gsize n, c
 {
   float size = fabsf (piece->scale[at]), per = 1 / size;
   double steps = m->max / (double) size;
+  gint32 bin[256];
 
   if (!(size > 0) || isinf (size))
     return;
   sums->n_stepped += n;
   sums->sum_steps2 += m->ee / (double) size / (double) size;
   sums->max_steps = MAX (sums->max_steps, steps);
-  for (gsize i = at; i < at + n; i++)
-    count_bin (histogram, (piece->y[i] - piece->x[i]) * per);
+  /* Found many at once, then counted one by one. */
+  for (gsize done = 0; done < n;)
+    {
+      const float *y = piece->y + at + done, *x = piece->x + at + done;
+      gsize some = MIN (n - done, G_N_ELEMENTS (bin));
+
+      for (gsize i = 0; i < some; i++)
+        bin[i] = find_bin ((y[i] - x[i]) * per);
+      for (gsize i = 0; i < some; i++)
+        histogram->count[bin[i]]++;
+      done += some;
+    }
 }
 
 gboolean
