@@ -59,7 +59,7 @@ next_u64 (uint64_t *state)
 static float
 uniform (uint64_t *state) /* [0, 1) */
 {
-  return (float)(next_u64 (state) >> 40) / 16777216.0f;
+  return (float) (next_u64 (state) >> 40) / 16777216.0f;
 }
 
 static float
@@ -68,8 +68,8 @@ normal (uint64_t *state) /* four 16-bit uniforms: near enough to a bell, and exa
   uint64_t bits = next_u64 (state);
   int sum = 0;
   for (int i = 0; i < 4; i++)
-    sum += (int)((bits >> (16 * i)) & 0xffff);
-  return (float)(sum - 131070) / 37837.0f;
+    sum += (int) ((bits >> (16 * i)) & 0xffff);
+  return (float) (sum - 131070) / 37837.0f;
 }
 
 static uint64_t
@@ -77,7 +77,7 @@ seed_of (const char *name)
 {
   uint64_t hash = 1469598103934665603u;
   for (; *name != '\0'; name++)
-    hash = (hash ^ (uint8_t)*name) * 1099511628211u;
+    hash = (hash ^ (uint8_t) *name) * 1099511628211u;
   return hash | 1;
 }
 
@@ -137,7 +137,7 @@ static void
 fill_row (float *row, const Tensor *tensor, size_t r, const float *row_gain, const float *column_gain,
           const float *row_walk, const float *column_walk, uint64_t *state)
 {
-  float spread = 1 / sqrtf ((float)tensor->columns);
+  float spread = 1 / sqrtf ((float) tensor->columns);
   for (size_t c = 0; c < tensor->columns; c++)
     {
       float soft = 0.45f * row_walk[r] * column_walk[c];
@@ -263,8 +263,8 @@ put_uint (uint64_t number, int bytes)
 {
   uint8_t little[8];
   for (int i = 0; i < bytes; i++)
-    little[i] = (uint8_t)(number >> (8 * i));
-  put_bytes (little, (size_t)bytes);
+    little[i] = (uint8_t) (number >> (8 * i));
+  put_bytes (little, (size_t) bytes);
 }
 
 static void
@@ -344,7 +344,7 @@ name_token (size_t token, char *name, size_t size)
   if (token < 3)
     snprintf (name, size, "%s", control[token]);
   else if (token < 259)
-    snprintf (name, size, "<0x%02X>", (unsigned)(token - 3));
+    snprintf (name, size, "<0x%02X>", (unsigned) (token - 3));
   else
     {
       size_t i = token - 259, word = i & 1, rest = i / 2;
@@ -367,7 +367,7 @@ put_tokenizer (void)
     }
   put_array ("tokenizer.ggml.scores", VALUE_F32, VOCABULARY);
   for (size_t token = 0; token < VOCABULARY; token++)
-    put_float (token < 259 ? 0 : -(float)(token - 258));
+    put_float (token < 259 ? 0 : -(float) (token - 258));
   put_array ("tokenizer.ggml.token_type", VALUE_I32, VOCABULARY);
   for (size_t token = 0; token < VOCABULARY; token++)
     put_uint (token == 0 ? 2 : token < 3 ? 3 : token < 259 ? 6 : 1, 4);
@@ -440,9 +440,11 @@ static void
 name_in_checkpoint (const char *name, char *out_name, size_t size)
 {
   static const char *const names[][2] = {
-    { "attn_norm", "input_layernorm" },     { "attn_q", "self_attn.q_proj" },    { "attn_k", "self_attn.k_proj" },
-    { "attn_v", "self_attn.v_proj" },       { "attn_output", "self_attn.o_proj" }, { "ffn_norm", "post_attention_layernorm" },
-    { "ffn_gate", "mlp.gate_proj" },        { "ffn_up", "mlp.up_proj" },         { "ffn_down", "mlp.down_proj" },
+    { "attn_norm", "input_layernorm" },    { "attn_q", "self_attn.q_proj" },
+    { "attn_k", "self_attn.k_proj" },      { "attn_v", "self_attn.v_proj" },
+    { "attn_output", "self_attn.o_proj" }, { "ffn_norm", "post_attention_layernorm" },
+    { "ffn_gate", "mlp.gate_proj" },       { "ffn_up", "mlp.up_proj" },
+    { "ffn_down", "mlp.down_proj" },
   };
   char role[24];
   int block;
@@ -454,9 +456,10 @@ name_in_checkpoint (const char *name, char *out_name, size_t size)
           snprintf (out_name, size, "model.layers.%d.%s.weight", block, names[i][1]);
     }
   else
-    snprintf (out_name, size, "%s", strcmp (name, "token_embd.weight") == 0    ? "model.embed_tokens.weight"
-                                    : strcmp (name, "output_norm.weight") == 0 ? "model.norm.weight"
-                                                                               : "lm_head.weight");
+    snprintf (out_name, size, "%s",
+              strcmp (name, "token_embd.weight") == 0    ? "model.embed_tokens.weight"
+              : strcmp (name, "output_norm.weight") == 0 ? "model.norm.weight"
+                                                         : "lm_head.weight");
 }
 
 /* Checkpoints have the two halves of a head one after the other, where this architecture's GGUF has them in pairs. */
@@ -476,7 +479,7 @@ write_checkpoint (const char *path)
   char *header = allocate (MAX_TENSORS, 256);
   size_t length = 0, offset = 0;
 
-  length += (size_t)sprintf (header, "{\"__metadata__\":{\"format\":\"pt\"}");
+  length += (size_t) sprintf (header, "{\"__metadata__\":{\"format\":\"pt\"}");
   for (size_t i = 0; i < n_tensors; i++)
     {
       char name[96], shape[48];
@@ -487,8 +490,9 @@ write_checkpoint (const char *path)
         snprintf (shape, sizeof shape, "%zu", tensors[i].columns);
       else
         snprintf (shape, sizeof shape, "%zu,%zu", tensors[i].rows, tensors[i].columns);
-      length += (size_t)sprintf (header + length, ",\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", name,
-                                 shape, offset, offset + bytes);
+      length
+          += (size_t) sprintf (header + length, ",\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
+                               name, shape, offset, offset + bytes);
       offset += bytes;
     }
   header[length++] = '}';

@@ -6,10 +6,13 @@
 
 /* --- The name's ending -------------------------------------------------------------------------------------------- */
 
-static const struct { const char *ending, *stem; gboolean bias; } endings[] = {
+static const struct
+{
+  const char *ending, *stem;
+  gboolean bias;
+} endings[] = {
   { ".dt_bias", ".dt_proj", TRUE }, /* named as if it were a parameter of its own */
-  { ".weight", "", FALSE },         { ".bias", "", TRUE },
-  { ".gamma", "", FALSE },          { ".beta", "", TRUE },
+  { ".weight", "", FALSE },         { ".bias", "", TRUE }, { ".gamma", "", FALSE }, { ".beta", "", TRUE },
 };
 
 static char *

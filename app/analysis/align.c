@@ -286,7 +286,7 @@ decide (GArray *hypotheses, const TmTensor *candidate, TmReading **reading, TmFi
 {
   g_autoptr (GError) unread = NULL;
 
-  *fit = (TmFit){ 0 };
+  *fit = (TmFit) { 0 };
   *reading = tm_hypotheses_decide (hypotheses, candidate, fit, cancellable, &unread);
   if (*reading == NULL && unread != NULL)
     {
@@ -357,7 +357,8 @@ try_tied_head (Aligner *aligner, guint item, GError **error)
       return TRUE;
     }
   words = reading->words;
-  reading->words = strcmp (words, "identity") == 0 ? g_strdup ("tied-embedding") : g_strconcat ("tied-embedding + ", words, NULL);
+  reading->words
+      = strcmp (words, "identity") == 0 ? g_strdup ("tied-embedding") : g_strconcat ("tied-embedding + ", words, NULL);
   aligner->found[item] = make_pair (index, reading);
   return TRUE;
 }
@@ -367,7 +368,8 @@ static char *
 describe_for_guess (TmNames *names, const TmTensor *tensor)
 {
   const char *dot = strrchr (tensor->name, '.');
-  g_autofree char *stem = dot != NULL ? g_strndup (tensor->name, (gsize) (dot - tensor->name)) : g_strdup (tensor->name);
+  g_autofree char *stem
+      = dot != NULL ? g_strndup (tensor->name, (gsize) (dot - tensor->name)) : g_strdup (tensor->name);
   const char *role = tm_names_find_role (names, stem);
   GString *text = g_string_new (role != NULL ? role : "");
 

@@ -37,7 +37,8 @@ tm_backends_find (const char *id)
 const char *
 tm_support_state_get_name (TmSupportState state)
 {
-  static const char *const names[TM_N_SUPPORT_STATES] = { "native", "dequantized", "fallback", "unsupported", "unknown" };
+  static const char *const names[TM_N_SUPPORT_STATES]
+      = { "native", "dequantized", "fallback", "unsupported", "unknown" };
 
   return (guint) state < TM_N_SUPPORT_STATES ? names[state] : "unknown";
 }
@@ -158,7 +159,10 @@ get_general (TmOperation operation)
       return TM_OPERATION_MOE;
     case TM_OPERATION_GET_ROWS:
       return TM_OPERATION_EMBEDDING;
-    case TM_OPERATION_LINEAR: case TM_OPERATION_MOE: case TM_OPERATION_EMBEDDING: case TM_OPERATION_CONV:
+    case TM_OPERATION_LINEAR:
+    case TM_OPERATION_MOE:
+    case TM_OPERATION_EMBEDDING:
+    case TM_OPERATION_CONV:
     default:
       return operation;
     }
@@ -176,9 +180,9 @@ look_up (const gint schemes[MAX_SCHEMES], guint backend, TmOperation operation)
         row = find_row (schemes[i], backend, get_general (operation));
     }
   if (row == NULL)
-    return (TmSupport){ TM_SUPPORT_UNKNOWN, "", "", "" };
-  return (TmSupport){ (TmSupportState) row->state, tm_support_needs[row->needs], tm_support_notes[row->note],
-                      tm_support_sources[row->source] };
+    return (TmSupport) { TM_SUPPORT_UNKNOWN, "", "", "" };
+  return (TmSupport) { (TmSupportState) row->state, tm_support_needs[row->needs], tm_support_notes[row->note],
+                       tm_support_sources[row->source] };
 }
 
 TmSupport
@@ -220,8 +224,8 @@ tm_backends_summarize (TmModel *model)
       for (guint b = 0; b < tm_n_backend_rows; b++)
         {
           summaries[b].count[support[b].state]++;
-          if (support[b].state <= TM_SUPPORT_DEQUANTIZED && support[b].needs[0] != '\0' && strcmp (support[b].needs, "any") != 0
-              && g_hash_table_add (needs[b], (gpointer) support[b].needs))
+          if (support[b].state <= TM_SUPPORT_DEQUANTIZED && support[b].needs[0] != '\0'
+              && strcmp (support[b].needs, "any") != 0 && g_hash_table_add (needs[b], (gpointer) support[b].needs))
             g_string_append_printf (texts[b], "; %s", support[b].needs);
         }
     }

@@ -11,7 +11,8 @@
 /* --- One scalar --------------------------------------------------------------------------------------------------- */
 
 gboolean
-tm_diff_explain (const TmAlignment *alignment, const TmAlignedPair *pair, const guint64 *index, TmDelta *delta, GError **error)
+tm_diff_explain (const TmAlignment *alignment, const TmAlignedPair *pair, const guint64 *index, TmDelta *delta,
+                 GError **error)
 {
   const TmTensor *tensor = tm_model_tensor (alignment->candidate, pair->candidate);
   guint64 flat = tm_tensor_flatten (tensor, index);
@@ -20,7 +21,7 @@ tm_diff_explain (const TmAlignment *alignment, const TmAlignedPair *pair, const 
   float scale;
   gint32 raw;
 
-  *delta = (TmDelta){ .reference_flat = delta->reference_flat };
+  *delta = (TmDelta) { .reference_flat = delta->reference_flat };
   if (part == NULL)
     {
       g_set_error_literal (error, TM_ERROR, TM_ERROR_ADDRESS, "the reference has no such element");
@@ -159,7 +160,8 @@ make_error_tensor (TmAlignment *alignment, guint index)
   tensor->symmetric = -1;
   tensor->rank = candidate->rank;
   tensor->shape = g_memdup2 (candidate->shape, candidate->rank * sizeof *candidate->shape);
-  tensor->stride = g_memdup2 (candidate->stride, candidate->stride != NULL ? candidate->rank * sizeof *candidate->stride : 0);
+  tensor->stride
+      = g_memdup2 (candidate->stride, candidate->stride != NULL ? candidate->rank * sizeof *candidate->stride : 0);
   tensor->n_elements = candidate->n_elements;
   tensor->bytes = candidate->bytes;
   tensor->granularity = candidate->granularity != NULL ? tm_granularity_ref (candidate->granularity) : NULL;
@@ -173,7 +175,7 @@ make_error_tensor (TmAlignment *alignment, guint index)
     {
       Error *data = g_new (Error, 1);
 
-      *data = (Error){ tm_alignment_ref (alignment), pair };
+      *data = (Error) { tm_alignment_ref (alignment), pair };
       tensor->codec = &error_codec;
       tensor->codec_data = data;
     }

@@ -101,7 +101,7 @@ add_pair (Pair *pair, const float *y, const float *x)
 
   memcpy (&near_x, x, sizeof near_x);
   memcpy (&near_y, y, sizeof near_y);
-  Doubles a = __builtin_convertvector (near_x, Doubles), b = __builtin_convertvector (near_y, Doubles), e = b - a;
+  Doubles a = __builtin_convertvector(near_x, Doubles), b = __builtin_convertvector(near_y, Doubles), e = b - a;
   Doubles magnitude = (Doubles) ((Longs) e & magnitude_bits);
   Longs larger = magnitude > pair->max;
 

@@ -9,8 +9,8 @@
 #define CHUNK 1048576u     /* elements that one thread takes at a time */
 #define MAX_CHUNK 8388608u /* where the reference lies across, tall chunks save reads */
 #define TALL_ROWS 64u
-#define PIECE 65536u       /* decoded at once: fits in a core's cache */
-#define EXPLAINS 0.01      /* of the squared error is left, where a constant is said to explain it */
+#define PIECE 65536u  /* decoded at once: fits in a core's cache */
+#define EXPLAINS 0.01 /* of the squared error is left, where a constant is said to explain it */
 
 /* --- One tensor under way ----------------------------------------------------------------------------------------- */
 
@@ -26,8 +26,8 @@ typedef struct
   guint64 n, chunk; /* elements compared, of a chunk */
   guint64 first_item, n_items;
   GMutex lock;
-  guint64 next;         /* chunk to merge next */
-  GHashTable *waiting;  /* chunk number → TmDiffSums, done before their turn */
+  guint64 next;        /* chunk to merge next */
+  GHashTable *waiting; /* chunk number → TmDiffSums, done before their turn */
   TmDiffSums *sums;
   GArray *worst;
   char *fault;
@@ -64,7 +64,8 @@ init_comparison (Comparison *comparison, const TmAlignment *alignment, const TmA
   comparison->transposed = tm_reading_is_transposed (reading);
   comparison->chunk = CHUNK;
   if (comparison->transposed)
-    comparison->chunk = CLAMP (MIN (reading->columns, MAX_CHUNK) * TALL_ROWS, CHUNK, MAX_CHUNK) / reading->columns * reading->columns;
+    comparison->chunk
+        = CLAMP (MIN (reading->columns, MAX_CHUNK) * TALL_ROWS, CHUNK, MAX_CHUNK) / reading->columns * reading->columns;
   if (comparison->chunk == 0)
     comparison->chunk = MAX_CHUNK;
   comparison->n_items = (comparison->n + comparison->chunk - 1) / comparison->chunk;
@@ -155,14 +156,21 @@ sum_chunk (const Run *run, Comparison *comparison, Buffers *buffers, guint64 fir
     {
       gsize n = (gsize) MIN (count - at, PIECE);
       Codes codes = { comparison, buffers, first + at, n, run->cancellable };
-      TmDiffPiece piece = { .steps = comparison->steps, .layout = &comparison->layout, .first = first + at, .count = n,
-                            .y = buffers->y, .x = comparison->transposed ? buffers->x + at : buffers->x,
-                            .scale = comparison->steps->defined ? buffers->scale : NULL, .fetch_raw = fetch_raw, .data = &codes };
+      TmDiffPiece piece = { .steps = comparison->steps,
+                            .layout = &comparison->layout,
+                            .first = first + at,
+                            .count = n,
+                            .y = buffers->y,
+                            .x = comparison->transposed ? buffers->x + at : buffers->x,
+                            .scale = comparison->steps->defined ? buffers->scale : NULL,
+                            .fetch_raw = fetch_raw,
+                            .data = &codes };
 
       if ((!comparison->transposed && !tm_reading_decode (reading, first + at, n, piece.x, run->cancellable, error))
           || !tm_tensor_decode (comparison->tensor, TM_QUANTITY_VALUE, first + at, n, piece.y, run->cancellable, error)
           || (piece.scale != NULL
-              && !tm_tensor_decode (comparison->tensor, TM_QUANTITY_SCALE, first + at, n, piece.scale, run->cancellable, error))
+              && !tm_tensor_decode (comparison->tensor, TM_QUANTITY_SCALE, first + at, n, piece.scale, run->cancellable,
+                                    error))
           || !tm_diff_sums_add (sums, &piece, error) || !tm_work_pause (run->cancellable, error))
         return FALSE;
       at += n;
@@ -176,7 +184,7 @@ hand_in (Comparison *comparison, guint64 number, TmDiffSums *sums)
 {
   Waiting *waiting = g_new (Waiting, 1);
 
-  *waiting = (Waiting){ number, sums };
+  *waiting = (Waiting) { number, sums };
   g_mutex_lock (&comparison->lock);
   g_hash_table_insert (comparison->waiting, &waiting->number, waiting);
   while ((waiting = g_hash_table_lookup (comparison->waiting, &comparison->next)) != NULL)
@@ -228,7 +236,8 @@ report (Run *run, const Comparison *comparison, guint64 count)
   g_mutex_lock (&run->lock);
   run->n_done += count;
   if (run->progress != NULL)
-    run->progress ((double) run->n_done / (double) MAX (run->n_elements, 1), comparison->tensor->name, run->progress_data);
+    run->progress ((double) run->n_done / (double) MAX (run->n_elements, 1), comparison->tensor->name,
+                   run->progress_data);
   g_mutex_unlock (&run->lock);
 }
 
@@ -302,7 +311,8 @@ finish_tensor (Comparison *comparison)
   TmDiffSums *sums = comparison->sums;
 
   result->fault = g_steal_pointer (&comparison->fault);
-  if (result->fault == NULL && sums->n == 0 && comparison->n > 0 && sums->n_same_nonfinite + sums->n_other_nonfinite == 0)
+  if (result->fault == NULL && sums->n == 0 && comparison->n > 0
+      && sums->n_same_nonfinite + sums->n_other_nonfinite == 0)
     result->fault = g_strdup ("it was not compared");
   tm_diff_sums_finish (sums, comparison->worst);
   result->n = sums->n;
@@ -319,7 +329,8 @@ finish_tensor (Comparison *comparison)
   result->sqnr_db = get_sqnr (sums->sum_xx, sums->sum_ee);
   result->cosine = NAN;
   if (sums->sum_xx > 0 && sums->sum_yy > 0)
-    result->cosine = CLAMP ((sums->sum_xx + sums->sum_yy - sums->sum_ee) / 2 / sqrt (sums->sum_xx) / sqrt (sums->sum_yy), -1, 1);
+    result->cosine
+        = CLAMP ((sums->sum_xx + sums->sum_yy - sums->sum_ee) / 2 / sqrt (sums->sum_xx) / sqrt (sums->sum_yy), -1, 1);
   find_constant (result);
 
   result->has_steps = sums->n_stepped > 0;
@@ -407,7 +418,10 @@ collect (const Run *run)
 TmDiff *
 tm_diff_run (TmAlignment *alignment, TmProgressFunc progress, gpointer data, GCancellable *cancellable, GError **error)
 {
-  Run run = { .alignment = alignment, .n = alignment->pairs->len, .progress = progress, .progress_data = data,
+  Run run = { .alignment = alignment,
+              .n = alignment->pairs->len,
+              .progress = progress,
+              .progress_data = data,
               .cancellable = cancellable };
   guint64 n_items = 0;
   TmDiff *diff = NULL;

@@ -60,7 +60,7 @@ tm_group_layout_init (TmGroupLayout *layout, const TmTensor *tensor)
 {
   const TmGranularity *granularity = tensor->granularity;
 
-  *layout = (TmGroupLayout){ 0 };
+  *layout = (TmGroupLayout) { 0 };
   if (tensor->n_elements == 0)
     return;
   if (granularity == NULL)

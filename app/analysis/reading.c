@@ -56,7 +56,8 @@ tm_reading_is_sound (const TmReading *reading)
       const TmReadingPart *part = &g_array_index (reading->parts, TmReadingPart, i);
       guint64 down, across, last;
 
-      if (part->order != TM_ROWS_AS_THEY_ARE && (part->head < 2 || part->head % 2 != 0 || part->n_rows % part->head != 0))
+      if (part->order != TM_ROWS_AS_THEY_ARE
+          && (part->head < 2 || part->head % 2 != 0 || part->n_rows % part->head != 0))
         return FALSE;
       if (part->n_rows == 0 || __builtin_mul_overflow (part->n_rows - 1, part->row_step, &down)
           || __builtin_mul_overflow (reading->columns - 1, part->column_step, &across)
@@ -165,8 +166,8 @@ is_flat (const TmReading *reading, const TmReadingPart *part)
 
 /* Rows of the part r0 … r1 − 1, counted within it. */
 static gboolean
-decode_rows (const Reader *reader, const TmReading *reading, const TmReadingPart *part, guint64 r0, guint64 r1, guint64 c0,
-             guint64 c1, float *out)
+decode_rows (const Reader *reader, const TmReading *reading, const TmReadingPart *part, guint64 r0, guint64 r1,
+             guint64 c0, guint64 c1, float *out)
 {
   if (is_flat (reading, part) && c0 == 0 && c1 == reading->columns)
     return decode (reader, part->tensor, part->base + r0 * reading->columns, (r1 - r0) * reading->columns, out);
@@ -178,7 +179,8 @@ decode_rows (const Reader *reader, const TmReading *reading, const TmReadingPart
 
 /* Columns of the candidate lie in a row in the file: each is read as one span and dealt out. */
 static gboolean
-decode_across (const Reader *reader, const TmReadingPart *part, guint64 r0, guint64 r1, guint64 c0, guint64 c1, float *out)
+decode_across (const Reader *reader, const TmReadingPart *part, guint64 r0, guint64 r1, guint64 c0, guint64 c1,
+               float *out)
 {
   g_autofree guint64 *place = g_new (guint64, r1 - r0);
   guint64 low = G_MAXUINT64, high = 0;

@@ -46,10 +46,12 @@ append_row (const TmDiff *diff, const TmDiffTensor *tensor, GString *out)
   tm_html_take_cell (out, known ? tm_diff_format_sqnr (tensor->sqnr_db) : g_strdup ("?"), TRUE);
   g_string_append (out, "<td>");
   if (known)
-    tm_html_append_bar (out, isinf (tensor->sqnr_db) ? (tensor->sqnr_db > 0 ? 1 : 0) : tensor->sqnr_db / BEST_DB, "part");
+    tm_html_append_bar (out, isinf (tensor->sqnr_db) ? (tensor->sqnr_db > 0 ? 1 : 0) : tensor->sqnr_db / BEST_DB,
+                        "part");
   g_string_append (out, "</td>");
   tm_html_take_cell (out, known ? g_strdup_printf ("%.4g", tensor->max_abs) : g_strdup (""), TRUE);
-  tm_html_take_cell (out, known && !isnan (tensor->cosine) ? g_strdup_printf ("%.6f", tensor->cosine) : g_strdup (""), TRUE);
+  tm_html_take_cell (out, known && !isnan (tensor->cosine) ? g_strdup_printf ("%.6f", tensor->cosine) : g_strdup (""),
+                     TRUE);
   append_share (out, known ? tensor->over_half_step : (double) NAN);
   append_share (out, known ? tensor->clipped : (double) NAN);
   tm_html_take_cell (out, g_strdup (alignment), FALSE);
@@ -60,8 +62,9 @@ append_row (const TmDiff *diff, const TmDiffTensor *tensor, GString *out)
 static void
 append_ranking (const TmDiff *diff, GString *out)
 {
-  static const char *const titles[] = { "tensor", "dtype", ">SQNR", "", ">max |error|", ">cosine", ">> ½ step", ">clipped",
-                                        "aligned by", "rounding", NULL };
+  static const char *const titles[]
+      = { "tensor",   "dtype",      ">SQNR",    "",  ">max |error|", ">cosine", ">> ½ step",
+          ">clipped", "aligned by", "rounding", NULL };
 
   tm_html_begin_table (out, "Worst first", titles);
   for (guint i = 0; i < diff->tensors->len; i++)
@@ -81,8 +84,10 @@ append_histogram (const TmDiff *diff, const TmDiffTensor *tensor, GString *out)
     most = MAX (most, tensor->histogram[i]);
   g_string_append (out, "<figure><figcaption>");
   tm_html_append_text (out, candidate->name);
-  g_string_append_printf (out, "</figcaption><svg class=\"histogram\" viewBox=\"0 0 %d 60\" preserveAspectRatio=\"none\" "
-                               "role=\"img\" aria-label=\"Error in steps, from −1 to 1\">", TM_DIFF_BINS);
+  g_string_append_printf (out,
+                          "</figcaption><svg class=\"histogram\" viewBox=\"0 0 %d 60\" preserveAspectRatio=\"none\" "
+                          "role=\"img\" aria-label=\"Error in steps, from −1 to 1\">",
+                          TM_DIFF_BINS);
   for (guint i = 0; i < TM_DIFF_BINS; i++)
     {
       char height[TM_NUMBER_SIZE], top[TM_NUMBER_SIZE];
@@ -96,9 +101,11 @@ append_histogram (const TmDiff *diff, const TmDiffTensor *tensor, GString *out)
       g_string_append_printf (out, "<rect x=\"%u\" y=\"%s\" width=\"0.9\" height=\"%s\"%s/>", i, top, height,
                               i < TM_DIFF_BINS / 4 || i >= TM_DIFF_BINS / 4 * 3 ? " class=\"over\"" : "");
     }
-  g_string_append_printf (out, "<line x1=\"%d\" y1=\"0\" x2=\"%d\" y2=\"60\"/><line x1=\"%d\" y1=\"0\" x2=\"%d\" y2=\"60\"/></svg>",
-                          TM_DIFF_BINS / 4, TM_DIFF_BINS / 4, TM_DIFF_BINS / 4 * 3, TM_DIFF_BINS / 4 * 3);
-  g_string_append_printf (out, "<p class=\"dim\">−1 … 1 steps, half a step marked; root mean square %.3f</p></figure>\n",
+  g_string_append_printf (
+      out, "<line x1=\"%d\" y1=\"0\" x2=\"%d\" y2=\"60\"/><line x1=\"%d\" y1=\"0\" x2=\"%d\" y2=\"60\"/></svg>",
+      TM_DIFF_BINS / 4, TM_DIFF_BINS / 4, TM_DIFF_BINS / 4 * 3, TM_DIFF_BINS / 4 * 3);
+  g_string_append_printf (out,
+                          "<p class=\"dim\">−1 … 1 steps, half a step marked; root mean square %.3f</p></figure>\n",
                           tensor->rms_steps);
 }
 
@@ -142,7 +149,8 @@ format_range (const TmTensor *tensor, const TmDiffGroup *group)
 static void
 append_groups (const TmDiff *diff, GString *out)
 {
-  static const char *const titles[] = { "tensor", "elements", ">RMS error", ">times the tensor's", ">max |error|", NULL };
+  static const char *const titles[]
+      = { "tensor", "elements", ">RMS error", ">times the tensor's", ">max |error|", NULL };
   guint shown = 0;
 
   for (guint i = 0; i < diff->tensors->len && shown < 2 * PICTURES; i++)

@@ -14,7 +14,8 @@ static const char style[]
       "h1{font-size:1.7rem;margin:0 0 .2rem;overflow-wrap:anywhere}h2{font-size:1.15rem;margin:2.4rem 0 .7rem}"
       "p{margin:.3rem 0}.dim,caption{color:var(--dim)}"
       ".facts{display:flex;flex-wrap:wrap;gap:.8rem;margin:1.4rem 0}"
-      ".fact{background:var(--card);border:1px solid var(--border);border-radius:10px;padding:.6rem 1rem;min-width:8rem}"
+      ".fact{background:var(--card);border:1px solid var(--border);border-radius:10px;padding:.6rem "
+      "1rem;min-width:8rem}"
       ".fact b{display:block;font-size:1.25rem;font-variant-numeric:tabular-nums}"
       ".fact span{color:var(--dim);font-size:.85rem}"
       ".scroll{overflow-x:auto;background:var(--card);border:1px solid var(--border);border-radius:10px}"
@@ -25,7 +26,8 @@ static const char style[]
       ".n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:18rem}"
       ".bar{display:block;width:9rem;height:.7rem}.bar rect{fill:var(--accent)}.bar .of{fill:var(--border)}"
       ".chip{border-radius:6px;padding:.05rem .45rem;border:1px solid currentColor;font-size:.8rem}"
-      ".histogram{display:block;width:100%;height:7rem}.histogram rect{fill:var(--accent)}.histogram .over{fill:var(--bad)}"
+      ".histogram{display:block;width:100%;height:7rem}.histogram rect{fill:var(--accent)}.histogram "
+      ".over{fill:var(--bad)}"
       ".histogram line{stroke:var(--dim);stroke-dasharray:3 3}"
       ".pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.8rem}"
       "figure{margin:0;background:var(--card);border:1px solid var(--border);border-radius:10px;padding:.7rem .9rem}"
@@ -109,7 +111,8 @@ append_chip (GString *out, const char *label, TmDtype dtype)
 void
 tm_html_append_dtype (GString *out, const TmTensor *tensor)
 {
-  append_chip (out, tensor->dtype_label != NULL ? tensor->dtype_label : tm_dtype_get_name (tensor->dtype), tensor->dtype);
+  append_chip (out, tensor->dtype_label != NULL ? tensor->dtype_label : tm_dtype_get_name (tensor->dtype),
+               tensor->dtype);
 }
 
 /* --- The head ----------------------------------------------------------------------------------------------------- */
@@ -120,11 +123,12 @@ append_colors (GString *out, gboolean dark)
   g_autofree TmTheme *theme = g_new (TmTheme, 1);
 
   tm_theme_init (theme, dark, 0);
-  g_string_append_printf (out,
-                          ":root{color-scheme:%s;--background:#%06x;--card:#%06x;--border:#%06x;--text:#%06x;--dim:#%06x;"
-                          "--accent:#%06x;--bad:%s",
-                          dark ? "dark" : "light", theme->background >> 8, theme->card >> 8, theme->card_border >> 8,
-                          theme->text >> 8, theme->text_dim >> 8, theme->accent >> 8, dark ? "#e5886b" : "#b4432b");
+  g_string_append_printf (
+      out,
+      ":root{color-scheme:%s;--background:#%06x;--card:#%06x;--border:#%06x;--text:#%06x;--dim:#%06x;"
+      "--accent:#%06x;--bad:%s",
+      dark ? "dark" : "light", theme->background >> 8, theme->card >> 8, theme->card_border >> 8, theme->text >> 8,
+      theme->text_dim >> 8, theme->accent >> 8, dark ? "#e5886b" : "#b4432b");
   for (guint i = 0; i < TM_N_FAMILIES; i++)
     g_string_append_printf (out, ";--family-%u:#%06x", i, theme->family_text[i] >> 8);
   g_string_append_c (out, '}');
@@ -164,7 +168,8 @@ append_facts (GString *out, TmModel *model)
   take_fact (out, tm_format_parameters (model->parameters), "parameters");
   take_fact (out, tm_format_size (model->bytes), "of weights");
   if (model->parameters > 0)
-    take_fact (out, g_strdup_printf ("%.2f", 8.0 * (double) model->bytes / (double) model->parameters), "bits a weight");
+    take_fact (out, g_strdup_printf ("%.2f", 8.0 * (double) model->bytes / (double) model->parameters),
+               "bits a weight");
   take_fact (out, tm_format_count (model->tensors->len), "tensors");
   take_fact (out, tm_format_count (model->n_quantized), "of them quantized");
   take_fact (out, g_strdup (model->architecture != NULL ? model->architecture : "not told"), "architecture");
@@ -223,11 +228,13 @@ append_granularities (GString *out, TmModel *model)
 static void
 append_backends (GString *out, TmModel *model)
 {
-  static const char *const titles[] = { "backend", ">native", ">dequantized", ">fallback", ">unsupported", ">unknown", "needs",
-                                        NULL };
+  static const char *const titles[]
+      = { "backend", ">native", ">dequantized", ">fallback", ">unsupported", ">unknown", "needs", NULL };
   TmBackendSummary *summaries = tm_backends_summarize (model);
-  g_autofree char *label = g_strdup_printf ("Tensors, by how each backend runs their scheme; as of %s. Backends of which "
-                                            "nothing is known for this model are left out.", tm_backends_get_as_of ());
+  g_autofree char *label
+      = g_strdup_printf ("Tensors, by how each backend runs their scheme; as of %s. Backends of which "
+                         "nothing is known for this model are left out.",
+                         tm_backends_get_as_of ());
 
   tm_html_append_heading (out, "Backends");
   tm_html_begin_table (out, label, titles);
@@ -276,9 +283,10 @@ append_tensors (GString *out, TmModel *model)
       tm_html_take_cell (out, format_shape (tensor), FALSE);
       tm_html_take_cell (out, tm_format_size (tensor->bytes), TRUE);
       tm_html_take_cell (out, g_strdup_printf ("%.2f", tm_tensor_get_bits_per_weight (tensor)), TRUE);
-      tm_html_take_cell (out, tensor->fault != NULL         ? g_strdup (tensor->fault)
-                              : tensor->granularity != NULL ? tm_granularity_describe (tensor->granularity)
-                                                            : g_strdup (""),
+      tm_html_take_cell (out,
+                         tensor->fault != NULL         ? g_strdup (tensor->fault)
+                         : tensor->granularity != NULL ? tm_granularity_describe (tensor->granularity)
+                                                       : g_strdup (""),
                          FALSE);
       g_string_append (out, "</tr>\n");
     }

@@ -10,8 +10,14 @@
 gboolean
 tm_report_format_of_path (const char *path, TmReportFormat *format)
 {
-  static const struct { const char *ending; TmReportFormat format; } endings[] = {
-    { ".html", TM_REPORT_HTML }, { ".htm", TM_REPORT_HTML }, { ".json", TM_REPORT_JSON },
+  static const struct
+  {
+    const char *ending;
+    TmReportFormat format;
+  } endings[] = {
+    { ".html", TM_REPORT_HTML },
+    { ".htm", TM_REPORT_HTML },
+    { ".json", TM_REPORT_JSON },
   };
   g_autofree char *lower = g_ascii_strdown (path, -1);
   const char *name = strrchr (lower, G_DIR_SEPARATOR);
@@ -87,12 +93,12 @@ write_tensors (TmJsonWriter *json, TmModel *model)
   for (guint i = 0; i < model->tensors->len; i++)
     {
       const TmTensor *tensor = tm_model_tensor (model, i);
-      g_autofree char *granularity
-          = tensor->granularity != NULL ? tm_granularity_describe (tensor->granularity) : NULL;
+      g_autofree char *granularity = tensor->granularity != NULL ? tm_granularity_describe (tensor->granularity) : NULL;
 
       tm_json_begin_object (json);
       write_string (json, "name", tensor->name);
-      write_string (json, "dtype", tensor->dtype_label != NULL ? tensor->dtype_label : tm_dtype_get_name (tensor->dtype));
+      write_string (json, "dtype",
+                    tensor->dtype_label != NULL ? tensor->dtype_label : tm_dtype_get_name (tensor->dtype));
       write_string (json, "scheme", tensor->scheme);
       tm_json_key (json, "shape");
       tm_json_uints (json, tensor->shape, tensor->rank);

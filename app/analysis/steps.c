@@ -6,7 +6,7 @@
 
 #define SPOTS 16
 #define SPOT_ELEMENTS 4096u
-#define SAME_LEVEL 1e-5 /* a value is one rounding away from scale × level */
+#define SAME_LEVEL 1e-5  /* a value is one rounding away from scale × level */
 #define ALL_CODES_SEEN 3 /* bits: of so few codes a sample has them all, and some are never used */
 
 /* How much a scale may be off that was rounded when it was stored, after it had served to make the codes. */
@@ -89,7 +89,8 @@ read_codes (Codes *codes, const TmTensor *tensor, GCancellable *cancellable, GEr
 static void
 set_ends (TmSteps *steps, const TmTensor *tensor, const Codes *codes)
 {
-  gboolean is_signed = codes->low < 0 || tensor->dtype == TM_DTYPE_I8 || tensor->dtype == TM_DTYPE_I4 || tensor->dtype == TM_DTYPE_I2;
+  gboolean is_signed
+      = codes->low < 0 || tensor->dtype == TM_DTYPE_I8 || tensor->dtype == TM_DTYPE_I4 || tensor->dtype == TM_DTYPE_I2;
   gint32 all = tensor->code_bits > 0 && tensor->code_bits < 31 ? (1 << tensor->code_bits) - 1 : G_MAXINT32;
 
   if (tensor->code_bits <= ALL_CODES_SEEN)
@@ -130,10 +131,10 @@ gboolean
 tm_steps_init (TmSteps *steps, TmModel *model, const TmTensor *tensor, GCancellable *cancellable, GError **error)
 {
   Codes codes = { .even = TRUE, .low = G_MAXINT32, .high = G_MININT32 };
-  gboolean uniform = tm_tensor_has_quantity (tensor, TM_QUANTITY_ZERO_POINT)
-                     || tm_tensor_has_quantity (tensor, TM_QUANTITY_OFFSET);
+  gboolean uniform
+      = tm_tensor_has_quantity (tensor, TM_QUANTITY_ZERO_POINT) || tm_tensor_has_quantity (tensor, TM_QUANTITY_OFFSET);
 
-  *steps = (TmSteps){ 0 };
+  *steps = (TmSteps) { 0 };
   if (!tensor->quantized || tensor->n_elements == 0 || !tm_tensor_has_quantity (tensor, TM_QUANTITY_SCALE)
       || !tm_tensor_has_quantity (tensor, TM_QUANTITY_RAW))
     return TRUE;

@@ -70,7 +70,7 @@ measure (const Sample *sample, const TmReading *reading, TmFit *fit, GError **er
 {
   double sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0, n, vx, vy;
 
-  *fit = (TmFit){ 0 };
+  *fit = (TmFit) { 0 };
   for (guint i = 0; i < PATCHES; i++)
     {
       const Patch *patch = &sample->patch[i];
@@ -111,7 +111,8 @@ is_alike (const TmReading *a, const TmReading *b)
 }
 
 TmReading *
-tm_hypotheses_decide (GArray *hypotheses, const TmTensor *candidate, TmFit *fit, GCancellable *cancellable, GError **error)
+tm_hypotheses_decide (GArray *hypotheses, const TmTensor *candidate, TmFit *fit, GCancellable *cancellable,
+                      GError **error)
 {
   TmHypothesis *first = hypotheses->len > 0 ? &g_array_index (hypotheses, TmHypothesis, 0) : NULL;
   g_autofree float *memory = NULL;

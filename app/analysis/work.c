@@ -94,7 +94,7 @@ tm_work_run (guint64 n, TmWorkItem item, gpointer data, GCancellable *cancellabl
   g_mutex_init (&work.lock);
   for (guint i = 0; i < n_threads; i++)
     {
-      workers[i] = (Worker){ &work, i };
+      workers[i] = (Worker) { &work, i };
       if (i > 0) /* a thread that cannot be had is one less */
         threads[i] = g_thread_try_new ("analysis", run_worker, &workers[i], NULL);
     }

@@ -87,7 +87,8 @@ format_count (guint count)
 static gboolean
 print_text (TmModel *model, const TmBackendSummary *summaries, GError **error)
 {
-  static const char *const titles[] = { "backend", "native", "dequantized", "fallback", "unsupported", "unknown", "needs", NULL };
+  static const char *const titles[]
+      = { "backend", "native", "dequantized", "fallback", "unsupported", "unknown", "needs", NULL };
   g_autoptr (CliTable) table = cli_table_new ("lrrrrrl");
   g_autoptr (GString) out = g_string_new (NULL);
   guint unknown = 0;
@@ -108,8 +109,10 @@ print_text (TmModel *model, const TmBackendSummary *summaries, GError **error)
     }
   for (guint row = 0; row < cli_table_get_n_rows (table); row++)
     cli_table_append_row (table, row, "", out);
-  g_string_append_printf (out, "\nTensors, of %u, by how each backend runs their scheme; of %u backends nothing is known.\n"
-                               "As of %s.\n", model->tensors->len, unknown, tm_backends_get_as_of ());
+  g_string_append_printf (out,
+                          "\nTensors, of %u, by how each backend runs their scheme; of %u backends nothing is known.\n"
+                          "As of %s.\n",
+                          model->tensors->len, unknown, tm_backends_get_as_of ());
   return cli_flush (out, 0, error);
 }
 

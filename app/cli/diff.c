@@ -30,7 +30,8 @@ add_row (CliTable *table, const TmDiff *diff, const TmDiffTensor *tensor)
   cli_table_add (table, tm_text_escape (label, -1), cli_style_dtype (candidate->dtype));
   cli_table_add (table, known ? tm_diff_format_sqnr (tensor->sqnr_db) : g_strdup ("?"), "");
   cli_table_add (table, known ? g_strdup_printf ("%.4g", tensor->max_abs) : g_strdup (""), "");
-  cli_table_add (table, known && !isnan (tensor->cosine) ? g_strdup_printf ("%.6f", tensor->cosine) : g_strdup (""), "");
+  cli_table_add (table, known && !isnan (tensor->cosine) ? g_strdup_printf ("%.6f", tensor->cosine) : g_strdup (""),
+                 "");
   cli_table_add (table, known ? format_share (tensor->over_half_step) : g_strdup (""), "");
   cli_table_add (table, known ? format_share (tensor->clipped) : g_strdup (""), "");
   cli_table_add (table, g_strdup_printf ("%.2f", tm_tensor_get_bits_per_weight (candidate)), "");
@@ -54,12 +55,13 @@ append_left (GString *out, const char *side, TmModel *model, const GArray *left)
 static gboolean
 print_text (const TmDiff *diff, GError **error)
 {
-  static const char *const titles[] = { "tensor", "dtype", "SQNR", "max |error|", "cosine", "> ½ step", "clipped", "bits/w",
-                                        "aligned by", NULL };
+  static const char *const titles[]
+      = { "tensor", "dtype", "SQNR", "max |error|", "cosine", "> ½ step", "clipped", "bits/w", "aligned by", NULL };
   const TmAlignment *alignment = diff->alignment;
   g_autoptr (CliTable) table = cli_table_new ("llrrrrrrl");
   g_autoptr (GString) out = g_string_new (NULL);
-  g_autofree char *total = tm_diff_format_sqnr (diff->total.sqnr_db), *parameters = tm_format_count (diff->total.parameters);
+  g_autofree char *total = tm_diff_format_sqnr (diff->total.sqnr_db),
+                  *parameters = tm_format_count (diff->total.parameters);
 
   for (guint i = 0; titles[i] != NULL; i++)
     cli_table_add (table, g_strdup (titles[i]), cli_style_dim ());
@@ -111,9 +113,9 @@ TmDiff *
 cli_make_diff (TmModel *candidate, TmModel *reference, const GArray *tensors, GError **error)
 {
   GCancellable *cancellable = cli_start_work ();
-  g_autoptr (TmAlignment) alignment
-      = tm_align (candidate, reference, tensors != NULL && tensors->len > 0 ? (const guint *) (const void *) tensors->data : NULL,
-                  tensors != NULL ? tensors->len : 0, cli_progress, (gpointer) "Aligning", cancellable, error);
+  g_autoptr (TmAlignment) alignment = tm_align (
+      candidate, reference, tensors != NULL && tensors->len > 0 ? (const guint *) (const void *) tensors->data : NULL,
+      tensors != NULL ? tensors->len : 0, cli_progress, (gpointer) "Aligning", cancellable, error);
   TmDiff *diff
       = alignment != NULL ? tm_diff_run (alignment, cli_progress, (gpointer) "Comparing", cancellable, error) : NULL;
 
@@ -136,7 +138,8 @@ print_json (const TmDiff *diff, GError **error)
 int
 cli_diff (const CliOptions *options)
 {
-  const char *path = g_ptr_array_index (options->arguments, 0), *reference_path = g_ptr_array_index (options->arguments, 1);
+  const char *path = g_ptr_array_index (options->arguments, 0),
+             *reference_path = g_ptr_array_index (options->arguments, 1);
   GError *error = NULL;
   g_autoptr (TmModel) candidate = tm_open_model_with (path, options->assume, NULL, &error);
   g_autoptr (TmModel) reference = NULL;

@@ -13,7 +13,11 @@
 static void
 test_keys (void)
 {
-  static const struct { const char *name, *key; gint64 expert; } rows[] = {
+  static const struct
+  {
+    const char *name, *key;
+    gint64 expert;
+  } rows[] = {
     { "blk.3.attn_q.weight", "blk.3.attn_q.weight", -1 },
     { "model.layers.3.self_attn.q_proj.weight", "blk.3.attn_q.weight", -1 },
     { "model.language_model.layers.3.self_attn.q_proj.weight", "blk.3.attn_q.weight", -1 },
@@ -107,12 +111,13 @@ assert_exact (const TmAlignment *alignment, const char *name, const char *words)
 static float *
 to_rotary (const float *rows, guint n_rows, guint columns, guint heads)
 {
-  float *moved = g_new (float, n_rows * columns);
+  float *moved = g_new (float, n_rows *columns);
   guint d = n_rows / heads;
 
   for (guint h = 0; h < heads; h++)
     for (guint j = 0; j < d; j++)
-      memcpy (moved + (h * d + j) * columns, rows + (h * d + j % 2 * (d / 2) + j / 2) * columns, columns * sizeof *rows);
+      memcpy (moved + (h * d + j) * columns, rows + (h * d + j % 2 * (d / 2) + j / 2) * columns,
+              columns * sizeof *rows);
   return moved;
 }
 
@@ -123,7 +128,8 @@ test_b032 (void)
 {
   g_autofree float *q = planted_noise (64 * D, 1), *k = planted_noise (32 * D, 2), *small = planted_noise (8 * 4, 3);
   g_autofree float *bias = planted_noise (64, 4);
-  g_autofree float *q_moved = to_rotary (q, 64, D, 4), *k_moved = to_rotary (k, 32, D, 2), *bias_moved = to_rotary (bias, 64, 1, 4);
+  g_autofree float *q_moved = to_rotary (q, 64, D, 4), *k_moved = to_rotary (k, 32, D, 2),
+                   *bias_moved = to_rotary (bias, 64, 1, 4);
   g_autofree float *small_moved = to_rotary (small, 8, 4, 2);
 
   for (guint told = 0; told < 2; told++)
@@ -155,11 +161,15 @@ test_b032 (void)
 
         alignment = back ? align (checkpoint, gguf) : align (gguf, checkpoint);
         g_assert_cmpuint (alignment->pairs->len, ==, 5);
-        assert_exact (alignment, back ? "model.layers.0.self_attn.q_proj.weight" : "blk.0.attn_q.weight", "rotary-permutation(heads=4)");
-        assert_exact (alignment, back ? "model.layers.0.self_attn.q_proj.bias" : "blk.0.attn_q.bias", "rotary-permutation(heads=4)");
-        assert_exact (alignment, back ? "model.layers.0.self_attn.k_proj.weight" : "blk.0.attn_k.weight", "rotary-permutation(heads=2)");
+        assert_exact (alignment, back ? "model.layers.0.self_attn.q_proj.weight" : "blk.0.attn_q.weight",
+                      "rotary-permutation(heads=4)");
+        assert_exact (alignment, back ? "model.layers.0.self_attn.q_proj.bias" : "blk.0.attn_q.bias",
+                      "rotary-permutation(heads=4)");
+        assert_exact (alignment, back ? "model.layers.0.self_attn.k_proj.weight" : "blk.0.attn_k.weight",
+                      "rotary-permutation(heads=2)");
         assert_exact (alignment, back ? "model.layers.1.self_attn.q_proj.weight" : "blk.1.attn_q.weight", "identity");
-        assert_exact (alignment, back ? "model.layers.2.self_attn.q_proj.weight" : "blk.2.attn_q.weight", "rotary-permutation(heads=2)");
+        assert_exact (alignment, back ? "model.layers.2.self_attn.q_proj.weight" : "blk.2.attn_q.weight",
+                      "rotary-permutation(heads=2)");
       }
 }
 
@@ -168,7 +178,11 @@ test_b032 (void)
 static void
 test_experts (void)
 {
-  enum { E = 3, F = 5 };
+  enum
+  {
+    E = 3,
+    F = 5
+  };
   static const char *const name[] = { "w1", "w3", "w2" }, *const gguf_name[] = { "gate", "up", "down" };
   g_autofree float *values = planted_noise (3 * E * F * D, 5);
   Planted a, b;
@@ -181,7 +195,7 @@ test_experts (void)
       g_autofree char *stack = g_strdup_printf ("blk.0.ffn_%s_exps.weight", gguf_name[w]);
       guint64 rows = w < 2 ? F : D, columns = w < 2 ? D : F;
 
-      planted_f32 (&a, stack, 3, (guint64[]){ E, rows, columns }, values + w * E * F * D);
+      planted_f32 (&a, stack, 3, (guint64[]) { E, rows, columns }, values + w * E * F * D);
       for (guint e = E; e-- > 0;) /* not in order */
         {
           g_autofree char *one = g_strdup_printf ("model.layers.0.block_sparse_moe.experts.%u.%s.weight", e, name[w]);
@@ -216,10 +230,15 @@ test_experts (void)
 static void
 test_gate_up (void)
 {
-  enum { E = 2, F = 6 };
-  static const char *const words[] = { "split-gate-up(halves)", "split-gate-up(alternate)", "split-gate-up(halves) + transpose",
-                                       "split-gate-up(alternate) + transpose" };
-  g_autofree float *gate = planted_noise (E * F * D, 6), *up = planted_noise (E * F * D, 7), *fused = g_new (float, 2 * E * F * D);
+  enum
+  {
+    E = 2,
+    F = 6
+  };
+  static const char *const words[] = { "split-gate-up(halves)", "split-gate-up(alternate)",
+                                       "split-gate-up(halves) + transpose", "split-gate-up(alternate) + transpose" };
+  g_autofree float *gate = planted_noise (E * F * D, 6), *up = planted_noise (E * F * D, 7),
+                   *fused = g_new (float, 2 * E * F * D);
 
   for (guint way = 0; way < 4; way++)
     {
@@ -238,11 +257,12 @@ test_gate_up (void)
                 fused[e * 2 * F * D + at] = (which == 0 ? gate : up)[(e * F + r) * D + c];
               }
       planted_begin (&a, "GGUF", "gpt-oss");
-      planted_f32 (&a, "blk.0.ffn_gate_exps.weight", 3, (guint64[]){ E, F, D }, gate);
-      planted_f32 (&a, "blk.0.ffn_up_exps.weight", 3, (guint64[]){ E, F, D }, up);
+      planted_f32 (&a, "blk.0.ffn_gate_exps.weight", 3, (guint64[]) { E, F, D }, gate);
+      planted_f32 (&a, "blk.0.ffn_up_exps.weight", 3, (guint64[]) { E, F, D }, up);
       separate = planted_end (&a);
       planted_begin (&b, "safetensors", NULL);
-      planted_f32 (&b, "model.layers.0.mlp.experts.gate_up_proj", 3, (guint64[]){ E, way & 2 ? D : 2 * F, way & 2 ? 2 * F : D }, fused);
+      planted_f32 (&b, "model.layers.0.mlp.experts.gate_up_proj", 3,
+                   (guint64[]) { E, way & 2 ? D : 2 * F, way & 2 ? 2 * F : D }, fused);
       joined = planted_end (&b);
       alignment = align (separate, joined);
       assert_exact (alignment, "blk.0.ffn_gate_exps.weight", words[way]);
@@ -260,9 +280,16 @@ test_gate_up (void)
 static void
 test_qkv (void)
 {
-  enum { H = 4, KV = 2, HEAD = 4, ROWS = (H + 2 * KV) * HEAD };
-  g_autofree float *q = planted_noise (H * HEAD * D, 8), *k = planted_noise (KV * HEAD * D, 9), *v = planted_noise (KV * HEAD * D, 10);
-  g_autofree float *plain = g_new (float, ROWS * D), *grouped = g_new (float, ROWS * D);
+  enum
+  {
+    H = 4,
+    KV = 2,
+    HEAD = 4,
+    ROWS = (H + 2 * KV) * HEAD
+  };
+  g_autofree float *q = planted_noise (H * HEAD * D, 8), *k = planted_noise (KV * HEAD * D, 9),
+                   *v = planted_noise (KV * HEAD * D, 10);
+  g_autofree float *plain = g_new (float, ROWS *D), *grouped = g_new (float, ROWS *D);
   g_autofree float *q_rotary = to_rotary (q, H * HEAD, D, H), *k_rotary = to_rotary (k, KV * HEAD, D, KV);
   const gsize head = HEAD * D;
 
@@ -310,7 +337,8 @@ test_qkv (void)
       else
         {
           back = align (fused, separate);
-          assert_exact (back, "layers.0.attention.wqkv.weight", "fused-qkv(heads=4,kv=2) + rotary-permutation(heads=4)");
+          assert_exact (back, "layers.0.attention.wqkv.weight",
+                        "fused-qkv(heads=4,kv=2) + rotary-permutation(heads=4)");
         }
     }
 
@@ -340,17 +368,25 @@ static void
 test_row_lists (void)
 {
   static const guint falcon[] = { 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15 }; /* 4 heads, 2 of k, d = 2 */
-  static const guint bloom[] = { 0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11 };                 /* 2 heads, d = 2 */
+  static const guint bloom[] = { 0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11 };                  /* 2 heads, d = 2 */
   static const guint rotary[] = { 0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15 };
-  static const struct { const guint *list; guint n, heads, kv; const char *gguf, *name, *words; } rows[] = {
-    { falcon, 16, 4, 2, "blk.0.attn_qkv.weight", "transformer.h.0.self_attention.query_key_value.weight", "regrouped-qkv(heads=4,kv=2)" },
-    { bloom, 12, 2, 2, "blk.0.attn_qkv.weight", "h.0.self_attention.query_key_value.weight", "regrouped-qkv(heads=2,kv=2)" },
-    { rotary, 16, 2, 2, "blk.0.attn_q.weight", "model.layers.0.self_attn.q_proj.weight", "rotary-permutation(heads=2)" },
+  static const struct
+  {
+    const guint *list;
+    guint n, heads, kv;
+    const char *gguf, *name, *words;
+  } rows[] = {
+    { falcon, 16, 4, 2, "blk.0.attn_qkv.weight", "transformer.h.0.self_attention.query_key_value.weight",
+      "regrouped-qkv(heads=4,kv=2)" },
+    { bloom, 12, 2, 2, "blk.0.attn_qkv.weight", "h.0.self_attention.query_key_value.weight",
+      "regrouped-qkv(heads=2,kv=2)" },
+    { rotary, 16, 2, 2, "blk.0.attn_q.weight", "model.layers.0.self_attn.q_proj.weight",
+      "rotary-permutation(heads=2)" },
   };
 
   for (guint t = 0; t < G_N_ELEMENTS (rows); t++)
     {
-      g_autofree float *source = planted_noise (rows[t].n * D, 20 + t), *moved = g_new (float, rows[t].n * D);
+      g_autofree float *source = planted_noise (rows[t].n * D, 20 + t), *moved = g_new (float, rows[t].n *D);
       Planted a, b;
       g_autoptr (TmModel) gguf = NULL, checkpoint = NULL;
       g_autoptr (TmAlignment) alignment = NULL;
@@ -373,8 +409,15 @@ test_row_lists (void)
 static void
 test_latent (void)
 {
-  enum { H = 2, DN = 3, DV = 2, L = 5 };
-  g_autofree float *w = planted_noise (H * (DN + DV) * L, 11), *k_b = g_new (float, H * L * DN), *v_b = g_new (float, H * DV * L);
+  enum
+  {
+    H = 2,
+    DN = 3,
+    DV = 2,
+    L = 5
+  };
+  g_autofree float *w = planted_noise (H * (DN + DV) * L, 11), *k_b = g_new (float, H *L *DN),
+                   *v_b = g_new (float, H *DV *L);
   Planted a, b;
   g_autoptr (TmModel) split = NULL, joined = NULL;
 
@@ -387,8 +430,8 @@ test_latent (void)
           v_b[(h * DV + i) * L + c] = w[(h * (DN + DV) + DN + i) * L + c];
       }
   planted_begin (&a, "GGUF", "deepseek2");
-  planted_f32 (&a, "blk.0.attn_k_b.weight", 3, (guint64[]){ H, L, DN }, k_b);
-  planted_f32 (&a, "blk.0.attn_v_b.weight", 3, (guint64[]){ H, DV, L }, v_b);
+  planted_f32 (&a, "blk.0.attn_k_b.weight", 3, (guint64[]) { H, L, DN }, k_b);
+  planted_f32 (&a, "blk.0.attn_v_b.weight", 3, (guint64[]) { H, DV, L }, v_b);
   split = planted_end (&a);
   planted_begin (&b, "safetensors", NULL);
   planted_matrix (&b, "model.layers.0.self_attn.kv_b_proj.weight", H * (DN + DV), L, w);
@@ -407,8 +450,9 @@ test_latent (void)
 static void
 test_shapes (void)
 {
-  g_autofree float *values = planted_noise (D * 12, 12), *turned = g_new (float, D * 12), *square = planted_noise (D * D, 13);
-  g_autofree float *square_turned = g_new (float, D * D), *logs = planted_noise (16, 14), *minus_exp = g_new (float, 16);
+  g_autofree float *values = planted_noise (D * 12, 12), *turned = g_new (float, D * 12),
+                   *square = planted_noise (D * D, 13);
+  g_autofree float *square_turned = g_new (float, D *D), *logs = planted_noise (16, 14), *minus_exp = g_new (float, 16);
   Planted a, b;
   g_autoptr (TmModel) gguf = NULL, checkpoint = NULL;
   g_autoptr (TmAlignment) alignment = NULL;
@@ -433,7 +477,7 @@ test_shapes (void)
   planted_begin (&b, "safetensors", NULL);
   planted_matrix (&b, "transformer.h.0.mlp.c_fc.weight", D, 12, turned);
   planted_matrix (&b, "transformer.h.0.attn.c_proj.weight", D, D, square_turned);
-  planted_f32 (&b, "model.layers.0.conv1d.weight", 3, (guint64[]){ 12, 1, D }, values);
+  planted_f32 (&b, "model.layers.0.conv1d.weight", 3, (guint64[]) { 12, 1, D }, values);
   planted_vector (&b, "model.layers.0.A_log", 16, logs);
   planted_matrix (&b, "model.embed_tokens.weight", 10, D, values);
   checkpoint = planted_end (&b);
@@ -481,7 +525,8 @@ test_post_norm (void)
 static void
 test_guess (void)
 {
-  g_autofree float *first = planted_noise (32 * 64, 17), *second = planted_noise (32 * 64, 18), *third = planted_noise (32 * 64, 19);
+  g_autofree float *first = planted_noise (32 * 64, 17), *second = planted_noise (32 * 64, 18),
+                   *third = planted_noise (32 * 64, 19);
   Planted a, b;
   g_autoptr (TmModel) candidate = NULL, reference = NULL;
   g_autoptr (TmAlignment) alignment = NULL;

@@ -1,8 +1,11 @@
 /* Metrics against plain double loops, errors planted and found, ranking, roll-ups, one scalar, the error as a picture. */
 #include "planted.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "analysis/diff.h"
 #include "recognise/recognise.h"
@@ -57,7 +60,7 @@ make_q8_0 (const char *name, guint64 rows, guint64 columns, const float *values)
   g_autofree guint8 *bytes = planted_q8_0 (values, rows * columns, &count);
 
   planted_begin (&planted, "GGUF", "llama");
-  planted_bytes (&planted, name, TM_DTYPE_Q8_0, 2, (guint64[]){ rows, columns }, bytes, count);
+  planted_bytes (&planted, name, TM_DTYPE_Q8_0, 2, (guint64[]) { rows, columns }, bytes, count);
   return planted_end (&planted);
 }
 
@@ -108,9 +111,15 @@ check_metrics (const TmDiffTensor *tensor, const float *y, const float *x, gsize
 static void
 test_metrics (void)
 {
-  enum { ROWS = 2111, COLUMNS = 1024, N = ROWS * COLUMNS };
+  enum
+  {
+    ROWS = 2111,
+    COLUMNS = 1024,
+    N = ROWS * COLUMNS
+  };
   g_autofree float *x = planted_noise (N, 1), *y = NULL;
-  g_autoptr (TmModel) candidate = make_q8_0 ("w.weight", ROWS, COLUMNS, x), reference = make_f32 ("w.weight", ROWS, COLUMNS, x);
+  g_autoptr (TmModel) candidate = make_q8_0 ("w.weight", ROWS, COLUMNS, x),
+                      reference = make_f32 ("w.weight", ROWS, COLUMNS, x);
   g_autoptr (TmDiff) diff = compare (candidate, reference), again = compare (candidate, reference);
   const TmDiffTensor *tensor = find (diff, "w.weight");
   guint64 histogram = 0, over = 0;
@@ -125,7 +134,8 @@ test_metrics (void)
       float scale;
       double sum = 0;
 
-      g_assert_true (tm_tensor_decode (tm_model_tensor (candidate, 0), TM_QUANTITY_SCALE, 32 * block, 1, &scale, NULL, NULL));
+      g_assert_true (
+          tm_tensor_decode (tm_model_tensor (candidate, 0), TM_QUANTITY_SCALE, 32 * block, 1, &scale, NULL, NULL));
       for (gsize i = 32 * block; i < 32 * block + 32; i++)
         {
           double e = (double) y[i] - (double) x[i];
@@ -169,7 +179,12 @@ test_metrics (void)
 static void
 test_ordinary (void)
 {
-  enum { ROWS = 3, COLUMNS = 700001, N = ROWS * COLUMNS };
+  enum
+  {
+    ROWS = 3,
+    COLUMNS = 700001,
+    N = ROWS * COLUMNS
+  };
   g_autofree float *x = planted_noise (N, 2), *y = g_memdup2 (x, N * sizeof *x);
   g_autoptr (TmModel) candidate = NULL, reference = make_f32 ("w.weight", ROWS, COLUMNS, x);
   g_autoptr (TmDiff) diff = NULL;
@@ -249,7 +264,7 @@ test_exact (void)
   g_autofree char *words = NULL;
 
   planted_begin (&a, "safetensors", NULL);
-  planted_bytes (&a, "w.weight", TM_DTYPE_BF16, 2, (guint64[]){ 64, 64 }, narrow, 64 * 64 * 2);
+  planted_bytes (&a, "w.weight", TM_DTYPE_BF16, 2, (guint64[]) { 64, 64 }, narrow, 64 * 64 * 2);
   bf16 = planted_end (&a);
   wide = decode (bf16, 0);
   f32 = make_f32 ("w.weight", 64, 64, wide);
@@ -261,7 +276,8 @@ test_exact (void)
   g_assert_cmpuint (find (diff, "w.weight")->n_worst, ==, 0);
 
   planted_begin (&b, "safetensors", NULL);
-  planted_bytes (&b, "w.weight", TM_DTYPE_F16, 2, (guint64[]){ 64, 64 }, narrow, 64 * 64 * 2); /* the same bits, another meaning */
+  planted_bytes (&b, "w.weight", TM_DTYPE_F16, 2, (guint64[]) { 64, 64 }, narrow,
+                 64 * 64 * 2); /* the same bits, another meaning */
   {
     g_autoptr (TmModel) f16 = planted_end (&b);
     g_autofree float *y = decode (f16, 0);
@@ -279,8 +295,12 @@ test_exact (void)
 static void
 test_b033 (void)
 {
-  enum { N = 256 };
-  g_autofree float *w = planted_noise (N, 5), *plus = g_new (float, N), *twice = g_new (float, N), *shifted = g_new (float, N);
+  enum
+  {
+    N = 256
+  };
+  g_autofree float *w = planted_noise (N, 5), *plus = g_new (float, N), *twice = g_new (float, N),
+                   *shifted = g_new (float, N);
   g_autofree float *minus = g_new (float, N);
   Planted a, b;
   g_autoptr (TmModel) candidate = NULL, reference = NULL;
@@ -332,7 +352,12 @@ test_b033 (void)
 static void
 test_bad_group (void)
 {
-  enum { ROWS = 64, COLUMNS = 256, BAD = 277 };
+  enum
+  {
+    ROWS = 64,
+    COLUMNS = 256,
+    BAD = 277
+  };
   Planted a, b;
   g_autoptr (TmModel) candidate = NULL, reference = NULL;
   g_autoptr (TmDiff) diff = NULL;
@@ -346,14 +371,15 @@ test_bad_group (void)
   for (guint i = 0; i < 4; i++)
     {
       g_autofree float *values = planted_noise (ROWS * COLUMNS, 30 + i);
-      g_autofree char *name = g_strdup_printf ("blk.%u.ffn_up.weight", i), *other = g_strdup_printf ("model.layers.%u.mlp.up_proj.weight", i);
+      g_autofree char *name = g_strdup_printf ("blk.%u.ffn_up.weight", i),
+                      *other = g_strdup_printf ("model.layers.%u.mlp.up_proj.weight", i);
       gsize count;
       g_autofree guint8 *bytes = planted_q8_0 (values, ROWS * COLUMNS, &count);
 
       if (i == 2)
         for (guint k = 0; k < 32; k++)
           bytes[34 * BAD + 2 + k] = (guint8) (gint8) ((gint8) bytes[34 * BAD + 2 + k] / 2);
-      planted_bytes (&a, name, TM_DTYPE_Q8_0, 2, (guint64[]){ ROWS, COLUMNS }, bytes, count);
+      planted_bytes (&a, name, TM_DTYPE_Q8_0, 2, (guint64[]) { ROWS, COLUMNS }, bytes, count);
       planted_matrix (&b, other, ROWS, COLUMNS, values);
     }
   candidate = planted_end (&a);
@@ -399,7 +425,10 @@ test_bad_group (void)
 static void
 test_clipped (void)
 {
-  enum { N = 1024 };
+  enum
+  {
+    N = 1024
+  };
   g_autofree float *values = planted_noise (N, 6), *larger = NULL;
   g_autoptr (TmModel) candidate = make_q8_0 ("w.weight", 4, 256, values), reference = NULL;
   g_autoptr (TmDiff) diff = NULL;
@@ -434,8 +463,12 @@ test_clipped (void)
 static void
 test_scalar (void)
 {
-  enum { ROWS = 32, COLUMNS = 64 };
-  g_autofree float *values = planted_noise (ROWS * COLUMNS, 7), *source = g_new (float, ROWS * COLUMNS);
+  enum
+  {
+    ROWS = 32,
+    COLUMNS = 64
+  };
+  g_autofree float *values = planted_noise (ROWS * COLUMNS, 7), *source = g_new (float, ROWS *COLUMNS);
   Planted a, b;
   gsize count;
   g_autofree guint8 *bytes = planted_q8_0 (values, ROWS * COLUMNS, &count);
@@ -443,12 +476,13 @@ test_scalar (void)
   g_autoptr (TmDiff) diff = NULL;
   g_autofree float *y = NULL, *errors = NULL;
 
-  for (guint r = 0; r < ROWS; r++) /* 2 heads: the candidate's row h × 16 + j is the source's h × 16 + (j % 2) × 8 + j / 2 */
+  for (guint r = 0; r < ROWS;
+       r++) /* 2 heads: the candidate's row h × 16 + j is the source's h × 16 + (j % 2) × 8 + j / 2 */
     memcpy (source + (r / 16 * 16 + r % 2 * 8 + r % 16 / 2) * COLUMNS, values + r * COLUMNS, COLUMNS * sizeof *values);
   planted_begin (&a, "GGUF", "llama");
   planted_number (&a, "llama.attention.head_count", 2);
-  planted_bytes (&a, "blk.0.attn_q.weight", TM_DTYPE_Q8_0, 2, (guint64[]){ ROWS, COLUMNS }, bytes, count);
-  planted_bytes (&a, "lonely.weight", TM_DTYPE_Q8_0, 2, (guint64[]){ ROWS, COLUMNS }, bytes, count);
+  planted_bytes (&a, "blk.0.attn_q.weight", TM_DTYPE_Q8_0, 2, (guint64[]) { ROWS, COLUMNS }, bytes, count);
+  planted_bytes (&a, "lonely.weight", TM_DTYPE_Q8_0, 2, (guint64[]) { ROWS, COLUMNS }, bytes, count);
   candidate = planted_end (&a);
   planted_begin (&b, "safetensors", NULL);
   planted_matrix (&b, "model.layers.0.self_attn.q_proj.weight", ROWS, COLUMNS, source);
@@ -464,8 +498,8 @@ test_scalar (void)
       g_autoptr (GError) error = NULL;
       double e = (double) y[i] - (double) values[i];
 
-      g_assert_true (tm_diff_explain (diff->alignment, tm_alignment_pair (diff->alignment, 0), (guint64[]){ i / COLUMNS, i % COLUMNS },
-                                      &delta, &error));
+      g_assert_true (tm_diff_explain (diff->alignment, tm_alignment_pair (diff->alignment, 0),
+                                      (guint64[]) { i / COLUMNS, i % COLUMNS }, &delta, &error));
       g_assert_no_error (error);
       g_assert_true (tm_tensor_decode (tm_model_tensor (candidate, 0), TM_QUANTITY_SCALE, i, 1, &scale, NULL, NULL));
       g_assert_cmpfloat ((double) delta.baseline, ==, (double) values[i]);
@@ -482,12 +516,13 @@ test_scalar (void)
   {
     TmSheet sheet;
     TmTileKey key = { .tensor = 0, .quantity = TM_QUANTITY_VALUE, .reduce = TM_REDUCE_LARGEST, .level = 3 };
-    g_autofree float *texels = g_new (float, TM_TILE * TM_TILE);
+    g_autofree float *texels = g_new (float, TM_TILE *TM_TILE);
     g_autoptr (GError) error = NULL;
     guint width, height;
 
     tm_sheet_init (&sheet, tm_model_tensor (picture, 0));
-    g_assert_true (tm_tile_make (tm_model_tensor (picture, 0), &sheet, &key, TRUE, texels, &width, &height, NULL, &error));
+    g_assert_true (
+        tm_tile_make (tm_model_tensor (picture, 0), &sheet, &key, TRUE, texels, &width, &height, NULL, &error));
     g_assert_cmpuint (width, ==, COLUMNS / 8);
     g_assert_cmpuint (height, ==, ROWS / 8);
     for (guint r = 0; r < height; r++)
@@ -500,7 +535,8 @@ test_scalar (void)
           g_assert_cmpfloat ((double) fabsf (texels[r * TM_TILE + c]), ==, (double) largest);
         }
     g_assert_cmpstr (tm_model_tensor (picture, 1)->fault, ==, "the reference has no counterpart");
-    g_assert_true (tm_granularity_equal_levels (tm_model_tensor (picture, 0)->granularity, tm_model_tensor (candidate, 0)->granularity));
+    g_assert_true (tm_granularity_equal_levels (tm_model_tensor (picture, 0)->granularity,
+                                                tm_model_tensor (candidate, 0)->granularity));
   }
 }
 
@@ -523,7 +559,10 @@ cancel_at_once (double fraction, const char *text, gpointer data)
 static void
 test_progress_and_cancel (void)
 {
-  enum { N = 4096 * 1024 };
+  enum
+  {
+    N = 4096 * 1024
+  };
   g_autofree float *values = planted_noise (N, 8);
   g_autoptr (TmModel) model = make_f32 ("w.weight", 4096, 1024, values);
   g_autoptr (GError) error = NULL;
@@ -539,6 +578,69 @@ test_progress_and_cancel (void)
   g_assert_null (tm_diff_run (alignment, cancel_at_once, cancellable, cancellable, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
+
+/* A model is never held whole: the peak does not grow by what is read. */
+#if !defined(__SANITIZE_ADDRESS__)
+static long
+get_peak (void) /* KiB */
+{
+  struct rusage usage;
+
+  getrusage (RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+static TmModel *
+make_hole (const char *name, guint64 rows, guint64 columns)
+{
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  int file = g_file_open_tmp ("tensormorph-diff-XXXXXX", &path, &error);
+  Planted planted;
+  TmModel *model;
+  TmStored *stored;
+  TmSource *source;
+
+  g_assert_no_error (error);
+  g_assert_cmpint (ftruncate (file, (off_t) (rows * columns * 4)), ==, 0);
+  g_assert_cmpint (close (file), ==, 0);
+  source = tm_source_open (path, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  planted_begin (&planted, "safetensors", NULL);
+  planted_bytes (&planted, name, TM_DTYPE_F32, 2, (guint64[]) { rows, columns }, "", 0);
+  model = planted_end (&planted);
+  stored = tm_model_stored (model, 0);
+  g_clear_pointer (&stored->source, tm_source_unref);
+  stored->source = source;
+  stored->offset = 0;
+  stored->bytes = rows * columns * 4;
+  return model;
+}
+
+static void
+test_memory (void)
+{
+  enum
+  {
+    ROWS = 4096,
+    COLUMNS = 12288
+  }; /* 192 MiB */
+  g_autoptr (TmModel) candidate = make_hole ("blk.0.ffn_up.weight", ROWS, COLUMNS);
+  g_autoptr (TmModel) reference = make_hole ("transformer.h.0.mlp.c_fc.weight", COLUMNS, ROWS);
+  long before = get_peak ();
+
+  {
+    g_autoptr (TmDiff) straight = compare (candidate, candidate), transposed = compare (candidate, reference);
+
+    g_assert_cmpuint (tm_diff_tensor (straight, 0)->n, ==, (guint64) ROWS * COLUMNS);
+    g_assert_true (tm_diff_tensor (straight, 0)->exact);
+    g_assert_cmpstr (tm_diff_tensor (transposed, 0)->pair->reading->words, ==, "transpose");
+    g_assert_true (tm_diff_tensor (transposed, 0)->exact);
+  }
+  g_assert_cmpint (get_peak () - before, <, 100 * 1024);
+}
+#endif
 
 /* What cannot be read is that tensor's fault, and comes last. */
 static void
@@ -579,6 +681,9 @@ main (int argc, char **argv)
   g_test_add_func ("/diff/clipped", test_clipped);
   g_test_add_func ("/diff/scalar", test_scalar);
   g_test_add_func ("/diff/progress-and-cancel", test_progress_and_cancel);
+#if !defined(__SANITIZE_ADDRESS__)
+  g_test_add_func ("/diff/memory", test_memory);
+#endif
   g_test_add_func ("/diff/fault", test_fault);
   return g_test_run ();
 }

@@ -146,7 +146,7 @@ compare_encoded (const Encoder *encoder, float (*draw) (void), guint rows, guint
   for (gsize i = 0; i < n / 32; i++)
     encoder->encode (x + 32 * i, bytes + encoder->bytes * i);
   planted_begin (&a, "GGUF", "llama");
-  planted_bytes (&a, "w.weight", encoder->dtype, 2, (guint64[]){ rows, columns }, bytes, count);
+  planted_bytes (&a, "w.weight", encoder->dtype, 2, (guint64[]) { rows, columns }, bytes, count);
   candidate = planted_end (&a);
   planted_begin (&b, "safetensors", NULL);
   planted_matrix (&b, "w.weight", rows, columns, x);
@@ -167,9 +167,16 @@ static void
 test_expected (void)
 {
   static const Encoder q4_0 = { TM_DTYPE_Q4_0, 18, encode_q4_0 }, q4_1 = { TM_DTYPE_Q4_1, 20, encode_q4_1 };
-  static const struct { const Encoder *encoder; float (*draw) (void); double sqnr, rms, over; } rows[] = {
-    { &q4_0, gauss, 21.32, 0.289, 0.0053 }, { &q4_1, gauss, 22.14, 0.279, 0 },
-    { &q4_0, laplace, 19.43, 0.286, 0.0033 }, { &q4_1, laplace, 20.75, 0.280, 0 },
+  static const struct
+  {
+    const Encoder *encoder;
+    float (*draw) (void);
+    double sqnr, rms, over;
+  } rows[] = {
+    { &q4_0, gauss, 21.32, 0.289, 0.0053 },
+    { &q4_1, gauss, 22.14, 0.279, 0 },
+    { &q4_0, laplace, 19.43, 0.286, 0.0033 },
+    { &q4_1, laplace, 20.75, 0.280, 0 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -252,7 +259,10 @@ test_sample (void)
       g_assert_cmpfloat (tensor->rms_steps, <, 0.31);
       if (candidate->dtype == TM_DTYPE_Q8_0)
         g_assert_cmpuint (tensor->n_over, ==, 0);
-      g_assert_cmpfloat (tensor->sqnr_db, >, candidate->dtype == TM_DTYPE_Q8_0 ? 40 : candidate->dtype == TM_DTYPE_Q6_K ? 31 : 19);
+      g_assert_cmpfloat (tensor->sqnr_db, >,
+                         candidate->dtype == TM_DTYPE_Q8_0   ? 40
+                         : candidate->dtype == TM_DTYPE_Q6_K ? 31
+                                                             : 19);
     }
   g_assert_cmpuint (n_quantized, >, 40);
   g_assert_cmpuint (n_exact, ==, 13);

@@ -19,12 +19,12 @@
 typedef struct
 {
   const char *name;
-  guint blocks;           /* a matrix each */
+  guint blocks; /* a matrix each */
   guint64 rows, columns;
-  guint gguf_type;        /* 1 F16, 8 Q8_0 */
-  const char *dtype;      /* of the checkpoint */
-  gboolean transposed;    /* in the checkpoint */
-  gboolean filled;        /* with noise; else a hole of zeros that takes no room */
+  guint gguf_type;     /* 1 F16, 8 Q8_0 */
+  const char *dtype;   /* of the checkpoint */
+  gboolean transposed; /* in the checkpoint */
+  gboolean filled;     /* with noise; else a hole of zeros that takes no room */
 } Case;
 
 static void
@@ -130,10 +130,12 @@ make_checkpoint (const Case *c, const char *path, const guint8 *line, gsize leng
   FILE *file = fopen (path, "wb");
 
   for (guint i = 0; i < c->blocks; i++)
-    g_string_append_printf (header, "%s\"%s.%u.mlp.%s.weight\":{\"dtype\":\"%s\",\"shape\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
-                                    "],\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}",
-                            i > 0 ? "," : "", c->transposed ? "transformer.h" : "model.layers", i, c->transposed ? "c_fc" : "up_proj",
-                            c->dtype, c->transposed ? c->columns : c->rows, c->transposed ? c->rows : c->columns, i * bytes, (i + 1) * bytes);
+    g_string_append_printf (header,
+                            "%s\"%s.%u.mlp.%s.weight\":{\"dtype\":\"%s\",\"shape\":[%" G_GUINT64_FORMAT
+                            ",%" G_GUINT64_FORMAT "],\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}",
+                            i > 0 ? "," : "", c->transposed ? "transformer.h" : "model.layers", i,
+                            c->transposed ? "c_fc" : "up_proj", c->dtype, c->transposed ? c->columns : c->rows,
+                            c->transposed ? c->rows : c->columns, i * bytes, (i + 1) * bytes);
   g_string_append_c (header, '}');
   while (header->len % 8 != 0)
     g_string_append_c (header, ' ');
@@ -172,8 +174,8 @@ compare_in_child (const char *candidate_path, const char *reference_path, int ou
       fprintf (stderr, "bench-diff: %s\n", error->message);
       return 1;
     }
-  figure = (Figure){ (double) (g_get_monotonic_time () - aligned) / 1e6, (double) (aligned - begin) / 1e6, diff->total.sqnr_db,
-                     diff->total.tensors };
+  figure = (Figure) { (double) (g_get_monotonic_time () - aligned) / 1e6, (double) (aligned - begin) / 1e6,
+                      diff->total.sqnr_db, diff->total.tensors };
   return write (out, &figure, sizeof figure) == (gssize) sizeof figure ? 0 : 1;
 }
 
@@ -198,7 +200,8 @@ time_memcpy (gsize bytes)
 static void
 run_case (const Case *c, const char *folder, double memcpy_per_byte)
 {
-  g_autofree char *candidate = g_build_filename (folder, "candidate", NULL), *reference = g_build_filename (folder, "reference", NULL);
+  g_autofree char *candidate = g_build_filename (folder, "candidate", NULL),
+                  *reference = g_build_filename (folder, "reference", NULL);
   static guint8 q8_0[34 * LINE_BLOCKS], bf16[64 * LINE_BLOCKS];
   int ends[2], status = 1;
   struct rusage usage = { 0 };
@@ -219,11 +222,13 @@ run_case (const Case *c, const char *folder, double memcpy_per_byte)
       close (ends[0]);
       ok = child > 0 && wait4 (child, &status, 0, &usage) == child && ok && status == 0;
       bytes = (double) c->blocks * (double) get_gguf_bytes (c) + 2 * elements;
-      cpu = (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+      cpu = (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+            + (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
       if (ok)
-        printf ("%-44s %6.2f G %8.2f s %8.0f M/s %7.1f × memcpy %6.2f cores (of %u) %7.1f MiB (< %d)\n", c->name, elements / 1e9,
-                figure.seconds, elements / figure.seconds / 1e6, figure.seconds / (bytes * memcpy_per_byte),
-                cpu / (figure.seconds + figure.align_seconds), g_get_num_processors (), (double) usage.ru_maxrss / 1024, MEMORY_TARGET);
+        printf ("%-44s %6.2f G %8.2f s %8.0f M/s %7.1f × memcpy %6.2f cores (of %u) %7.1f MiB (< %d)\n", c->name,
+                elements / 1e9, figure.seconds, elements / figure.seconds / 1e6,
+                figure.seconds / (bytes * memcpy_per_byte), cpu / (figure.seconds + figure.align_seconds),
+                g_get_num_processors (), (double) usage.ru_maxrss / 1024, MEMORY_TARGET);
       else
         printf ("%-44s failed\n", c->name);
     }

@@ -23,7 +23,9 @@ get_number (const JsonTree *object, const char *key)
   const char *text = json_tree_text (object, key);
 
   g_assert_nonnull (text);
-  return strcmp (text, "Infinity") == 0 ? HUGE_VAL : strcmp (text, "-Infinity") == 0 ? -HUGE_VAL : g_ascii_strtod (text, NULL);
+  return strcmp (text, "Infinity") == 0    ? HUGE_VAL
+         : strcmp (text, "-Infinity") == 0 ? -HUGE_VAL
+                                           : g_ascii_strtod (text, NULL);
 }
 
 /* --- diff --------------------------------------------------------------------------------------------------------- */
@@ -43,8 +45,9 @@ test_diff_json (void)
   g_assert_cmpstr (json_tree_text (tree, "reference"), ==, sample_float);
   g_assert_cmpuint (json_tree_length (tensors), ==, 57);
   tensor_keys = json_tree_keys (json_tree_at (tensors, 0));
-  g_assert_cmpstr (tensor_keys, ==, "name,reference_name,transform,parameters,bits_per_weight,max_abs,mse,sqnr_db,cosine,"
-                                    "over_half_step,clipped");
+  g_assert_cmpstr (tensor_keys, ==,
+                   "name,reference_name,transform,parameters,bits_per_weight,max_abs,mse,sqnr_db,cosine,"
+                   "over_half_step,clipped");
   for (guint i = 0; i < 57; i++)
     {
       const JsonTree *tensor = json_tree_at (tensors, i);
@@ -81,7 +84,8 @@ test_diff_json (void)
 static void
 test_diff_tensors (void)
 {
-  g_autoptr (CliRun) run = cli_run ("diff", sample, "--json", sample_float, "output.weight", "blk.2.attn_k.weight", "output.weight", NULL);
+  g_autoptr (CliRun) run
+      = cli_run ("diff", sample, "--json", sample_float, "output.weight", "blk.2.attn_k.weight", "output.weight", NULL);
   g_autoptr (JsonTree) tree = read_json (run);
   g_autoptr (CliRun) missing = cli_run ("diff", sample, sample_float, "no.such.weight", NULL);
   g_autoptr (CliRun) no_file = cli_run ("diff", sample, "/no/such/file", NULL);
@@ -119,12 +123,12 @@ test_unaligned (void)
   MakeGguf make;
 
   make_gguf_init (&make);
-  make_gguf_tensor (&make, "both", 1, (guint64[]){ 8 }, 0, values, sizeof values);
-  make_gguf_tensor (&make, "here", 1, (guint64[]){ 4 }, 0, values, 16);
+  make_gguf_tensor (&make, "both", 1, (guint64[]) { 8 }, 0, values, sizeof values);
+  make_gguf_tensor (&make, "here", 1, (guint64[]) { 4 }, 0, values, 16);
   make_gguf_write (&make, one, 0);
   make_gguf_init (&make);
-  make_gguf_tensor (&make, "both", 1, (guint64[]){ 8 }, 0, values, sizeof values);
-  make_gguf_tensor (&make, "there", 1, (guint64[]){ 2 }, 0, values, 8);
+  make_gguf_tensor (&make, "both", 1, (guint64[]) { 8 }, 0, values, sizeof values);
+  make_gguf_tensor (&make, "there", 1, (guint64[]) { 2 }, 0, values, 8);
   make_gguf_write (&make, two, 0);
   run = cli_run ("diff", "--json", one, two, NULL);
   tree = read_json (run);
@@ -165,7 +169,8 @@ test_backends (void)
 
       for (guint i = 0; i < 57; i++)
         {
-          const char *state = json_tree_text (json_tree_get (json_tree_at (tensors, i), "support"), json_tree_text (backend, "id"));
+          const char *state
+              = json_tree_text (json_tree_get (json_tree_at (tensors, i), "support"), json_tree_text (backend, "id"));
 
           for (guint s = 0; s < 5; s++)
             count[s] += strcmp (state, states[s]) == 0;
@@ -270,7 +275,7 @@ test_report_escapes (void)
   make_gguf_string (make.metadata, "</style><script>alert(1)</script>", -1);
   make_gguf_key (&make, "general.name", 8);
   make_gguf_string (make.metadata, "<img src=x>\x1b[31m\xff", -1);
-  make_gguf_tensor (&make, "<script>\n\"'&", 1, (guint64[]){ 8 }, 0, values, sizeof values);
+  make_gguf_tensor (&make, "<script>\n\"'&", 1, (guint64[]) { 8 }, 0, values, sizeof values);
   make_gguf_write (&make, model, 0);
   run = cli_run ("report", model, "--reference", model, "-o", path, NULL);
   cli_assert_ok (run);
@@ -283,7 +288,8 @@ test_report_escapes (void)
 static void
 test_report_fails (void)
 {
-  g_autofree char *path = scratch_path ("kept.html"), *text = NULL, *nowhere = g_build_filename (path, "inside.html", NULL);
+  g_autofree char *path = scratch_path ("kept.html"), *text = NULL,
+                  *nowhere = g_build_filename (path, "inside.html", NULL);
   g_autoptr (CliRun) no_model = NULL, no_reference = NULL, no_place = NULL;
 
   g_assert_true (g_file_set_contents (path, "old", -1, NULL));

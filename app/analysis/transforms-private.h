@@ -1,0 +1,27 @@
+/* What the makers of hypotheses share. Internal to transforms. */
+#pragma once
+
+#include "analysis/transforms.h"
+
+G_BEGIN_DECLS
+
+/* What a file may claim and still be looked at: real ones have a few hundred. */
+#define TM_MAX_PLANES 65536u
+
+/* Takes the reading; one that reaches outside of its tensors is dropped. */
+void tm_hypotheses_add (GArray *hypotheses, TmReading *reading, guint tier);
+
+const TmTensor *tm_transforms_get_reference (const TmTransforms *transforms, guint index);
+guint64 tm_tensor_get_columns (const TmTensor *tensor); /* length of the last axis; 1 without axes */
+
+TmReadingPart tm_transforms_make_part (const TmTransforms *transforms, guint index, guint64 base, guint64 n_rows,
+                                       guint64 row_step, guint64 column_step);
+/* A matrix of rows × columns at base: as it lies, or lying the other way round. */
+TmReadingPart tm_transforms_make_plane (const TmTransforms *transforms, guint index, guint64 base, guint64 rows,
+                                        guint64 columns, gboolean transposed);
+
+/* Fused on both sides, heads regrouped. */
+void tm_transforms_add_qkv_regrouped (const TmTransforms *transforms, const TmTensor *candidate, guint reference,
+                                      guint64 columns, GArray *hypotheses);
+
+G_END_DECLS
