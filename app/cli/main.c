@@ -80,6 +80,16 @@ static const CliCommand commands[] = {
     .min_arguments = 1,
     .max_arguments = G_MAXUINT,
     .run = cli_stats },
+  { .name = "sparsity",
+    .arguments = "FILE [TENSOR…]",
+    .summary = "Zeros by cause: pruned, rounded to zero, revived",
+    .details = "With --reference the causes are exact. Without, they are estimated from the codes next to the one for zero,\n"
+               "as an interval, where that says something. Certain in both cases: groups, rows and columns of zeros, and N:M\n"
+               "patterns against chance.\n",
+    .options = CLI_OPTION_JSON | CLI_OPTION_REFERENCE | CLI_OPTION_ASSUME,
+    .min_arguments = 1,
+    .max_arguments = G_MAXUINT,
+    .run = cli_sparsity },
 };
 
 static const struct

@@ -1,0 +1,150 @@
+/* What sparsity says in words and as JSON. */
+#include "analysis/sparsity.h"
+
+#include <math.h>
+
+GPtrArray *
+tm_sparsity_list_patterns (const TmSparsity *sparsity)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < sparsity->n_patterns; i++)
+    {
+      const TmSparsityPattern *pattern = &sparsity->pattern[i];
+
+      if ((pattern->holds || pattern->mostly) && !pattern->implied)
+        g_ptr_array_add (names, g_strdup_printf ("%s%u:%u", pattern->holds ? "" : "mostly ", pattern->n, pattern->m));
+    }
+  return names;
+}
+
+const char *
+tm_zero_cause_get_name (TmZeroCause cause)
+{
+  static const char *const names[]
+      = { [TM_ZERO_NONE] = "not zero",          [TM_ZERO_PRUNED] = "pruned",   [TM_ZERO_ROUNDED] = "rounded to zero",
+          [TM_ZERO_FORCED] = "forced to zero",  [TM_ZERO_REVIVED] = "revived", [TM_ZERO_PLAIN] = "zero" };
+
+  return (guint) cause < G_N_ELEMENTS (names) ? names[cause] : "";
+}
+
+static double
+get_percent (double part, guint64 of)
+{
+  return of > 0 ? 100 * part / (double) of : 0;
+}
+
+static void
+append_estimate (GString *text, const TmSparsity *sparsity)
+{
+  const TmSparsityEstimate *estimate = &sparsity->estimate;
+
+  switch (estimate->verdict)
+    {
+    case TM_ESTIMATE_NONE:
+      g_string_append (text, ", as they are stored");
+      return;
+    case TM_ESTIMATE_UNTOLD:
+      g_string_append_printf (text, "; how many were zero before cannot be told without the original file: %s", estimate->why);
+      return;
+    case TM_ESTIMATE_ROUNDING:
+      g_string_append (text, "; rounding alone explains them");
+      return;
+    case TM_ESTIMATE_PRUNED:
+    default:
+      g_string_append_printf (text, "; %.1f–%.1f %% were zero before quantization, the rest rounded to zero",
+                              get_percent (estimate->pruned_low, sparsity->count),
+                              get_percent (estimate->pruned_high, sparsity->count));
+    }
+}
+
+char *
+tm_sparsity_describe (const TmSparsity *sparsity)
+{
+  GString *text = g_string_new (NULL);
+
+  if (sparsity->fault != NULL)
+    return g_string_free (g_string_append (text, sparsity->fault), FALSE);
+  if (sparsity->no_zero_code && !sparsity->has_reference && sparsity->estimate.of > 0)
+    g_string_append_printf (text, "no code is for zero, %.1f %% have the one nearest to it",
+                            get_percent ((double) sparsity->estimate.in_zero_code, sparsity->estimate.of));
+  else
+    g_string_append_printf (text, "%.1f %% zeros", get_percent ((double) sparsity->zeros, sparsity->count));
+  if (!sparsity->has_reference)
+    {
+      append_estimate (text, sparsity);
+      return g_string_free (text, FALSE);
+    }
+  g_string_append_printf (text, ": %.1f %% were zero before, %.1f %% rounded to zero",
+                          get_percent ((double) sparsity->pruned, sparsity->count),
+                          get_percent ((double) (sparsity->rounded - sparsity->forced), sparsity->count));
+  if (sparsity->forced > 0)
+    g_string_append_printf (text, ", %.1f %% forced from farther than half a step",
+                            get_percent ((double) sparsity->forced, sparsity->count));
+  if (sparsity->revived > 0)
+    g_string_append_printf (text, "; %.1f %% were zero and no longer are", get_percent ((double) sparsity->revived, sparsity->count));
+  return g_string_free (text, FALSE);
+}
+
+/* --- JSON --------------------------------------------------------------------------------------------------------- */
+
+static void
+write_uint (TmJsonWriter *json, const char *key, guint64 number)
+{
+  tm_json_key (json, key);
+  tm_json_uint (json, number);
+}
+
+void
+tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel *model)
+{
+  const TmSparsityEstimate *estimate = &sparsity->estimate;
+  g_autoptr (GPtrArray) patterns = tm_sparsity_list_patterns (sparsity);
+
+  tm_json_begin_object (json);
+  tm_json_key (json, "tensor");
+  tm_json_string (json, tm_model_tensor (model, sparsity->tensor)->name, -1);
+  if (sparsity->fault != NULL)
+    {
+      tm_json_key (json, "fault");
+      tm_json_string (json, sparsity->fault, -1);
+      tm_json_end_object (json);
+      return;
+    }
+  write_uint (json, "count", sparsity->count);
+  write_uint (json, "zeros", sparsity->zeros);
+  write_uint (json, "zero_groups", sparsity->zero_groups);
+  write_uint (json, "zero_rows", sparsity->zero_rows);
+  write_uint (json, "zero_columns", sparsity->zero_columns);
+  tm_json_key (json, "patterns");
+  tm_json_begin_array (json);
+  for (guint i = 0; i < patterns->len; i++)
+    tm_json_string (json, g_ptr_array_index (patterns, i), -1);
+  tm_json_end_array (json);
+  tm_json_key (json, "reference");
+  if (sparsity->has_reference)
+    {
+      tm_json_begin_object (json);
+      write_uint (json, "pruned", sparsity->pruned);
+      write_uint (json, "rounded", sparsity->rounded);
+      write_uint (json, "revived", sparsity->revived);
+      if (sparsity->forced > 0)
+        write_uint (json, "forced", sparsity->forced);
+      tm_json_end_object (json);
+    }
+  else
+    tm_json_null (json);
+  tm_json_key (json, "estimate");
+  if (estimate->verdict == TM_ESTIMATE_ROUNDING || estimate->verdict == TM_ESTIMATE_PRUNED)
+    {
+      tm_json_begin_object (json);
+      write_uint (json, "pruned_low", (guint64) floor (estimate->pruned_low));
+      write_uint (json, "pruned_high", (guint64) ceil (estimate->pruned_high));
+      tm_json_key (json, "confident");
+      tm_json_bool (json, estimate->verdict == TM_ESTIMATE_PRUNED);
+      tm_json_end_object (json);
+    }
+  else
+    tm_json_null (json);
+  tm_json_end_object (json);
+}
