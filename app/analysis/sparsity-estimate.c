@@ -11,6 +11,7 @@ static const struct { double missed, feigned; } shape[] = {
   [8] = { 0.0005, 0.0005 },
 };
 
+#define FEIGNED_OF_ZEROS (1.0 / 6) /* of the zeros: trained weights may have a sharper peak than any of these shapes */
 #define FEWEST_BITS 3
 #define FEWEST_CODES 5
 #define WIDEST 0.10 /* of all elements */
@@ -74,7 +75,7 @@ tm_sparsity_estimate (guint64 of, guint64 zero, const guint64 above[2], const gu
   low = MIN (n0 - cusp, n0 - smooth);
   /* Fewer next to zero than farther off is a hole: small weights were pruned, and those that rounding made are among them. */
   high = n2 > n1 + 3 * sqrt (n1 / n + 1 / (n * n)) ? n0 : MAX (n0 - cusp, n0 - smooth);
-  if (low - 4 * sigma > 0 && low > shape[bits].feigned)
+  if (low - 4 * sigma > 0 && low > MAX (shape[bits].feigned, FEIGNED_OF_ZEROS * n0))
     estimate->verdict = TM_ESTIMATE_PRUNED;
   low = CLAMP (low - 3 * sigma - shape[bits].missed, 0, n0);
   high = CLAMP (high + 3 * sigma, 0, n0);
