@@ -411,6 +411,7 @@ mark_used (const Aligner *aligner, gboolean *used)
 
 /* By shape, role and order: each is offered the next few left over on the other side that are alike. */
 #define OFFERS 4
+#define MAX_OFFERS 4000 /* in all: each reads a sample of both sides */
 static gboolean
 guess_rest (Aligner *aligner, GError **error)
 {
@@ -418,6 +419,7 @@ guess_rest (Aligner *aligner, GError **error)
   g_autofree gboolean *used = g_new0 (gboolean, reference->tensors->len + 1);
   g_autoptr (GHashTable) alike = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_queue_free);
   g_autoptr (TmNames) names = tm_names_new ();
+  guint n_offers = 0;
 
   mark_used (aligner, used);
   for (guint i = 0; i < reference->tensors->len; i++)
@@ -444,12 +446,13 @@ guess_rest (Aligner *aligner, GError **error)
         continue;
       description = describe_for_guess (names, tm_model_tensor (aligner->candidate.model, aligner->tensors[item]));
       queue = g_hash_table_lookup (alike, description);
-      for (guint offer = 0; queue != NULL && offer < OFFERS && !paired; offer++)
+      for (guint offer = 0; queue != NULL && offer < OFFERS && n_offers < MAX_OFFERS && !paired; offer++)
         {
           GList *link = g_queue_peek_nth_link (queue, offer);
 
           if (link == NULL)
             break;
+          n_offers++;
           if (!try_guess (aligner, item, GPOINTER_TO_UINT (link->data), &paired, error))
             return FALSE;
           if (paired)

@@ -2,6 +2,7 @@
 #include "analysis/diff.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/steps.h"
 #include "io/error.h"
@@ -112,7 +113,64 @@ typedef struct
 {
   TmAlignment *alignment;
   const TmAlignedPair *pair;
+  gboolean transposed;
+  gint serial; /* never the same for two */
 } Error;
+
+/* Where the reference lies across, its rows come cheap only many at a time: each thread keeps the last ones it read. */
+#define BAND_ELEMENTS 1048576u
+typedef struct
+{
+  gint serial;
+  guint64 first_row, n_rows;
+  float *values;
+} Band;
+
+static void
+free_band (gpointer data)
+{
+  g_free (((Band *) data)->values);
+  g_free (data);
+}
+
+static GPrivate this_band = G_PRIVATE_INIT (free_band);
+
+static gboolean
+fill_band (Band *band, const Error *data, guint64 row, GError **error)
+{
+  const TmReading *reading = data->pair->reading;
+  guint64 rows = CLAMP (BAND_ELEMENTS / reading->columns, 1, 256), first = row / rows * rows;
+
+  if (band->serial == data->serial && row >= band->first_row && row - band->first_row < band->n_rows)
+    return TRUE;
+  band->serial = 0;
+  rows = MIN (rows, reading->rows - first);
+  band->values = g_renew (float, band->values, rows * reading->columns);
+  if (!tm_reading_decode_rectangle (reading, first, first + rows, 0, reading->columns, band->values, NULL, error))
+    return FALSE;
+  *band = (Band) { data->serial, first, rows, band->values };
+  return TRUE;
+}
+
+/* As much of a run as is in one row, or all of it where rows lie as they should. */
+static gboolean
+decode_reference (const Error *data, guint64 first, gsize max, float *out, gsize *n, GError **error)
+{
+  const TmReading *reading = data->pair->reading;
+  guint64 row = first / reading->columns, column = first % reading->columns;
+  Band *band = g_private_get (&this_band);
+
+  *n = max;
+  if (!data->transposed || row >= reading->rows || reading->columns > BAND_ELEMENTS)
+    return tm_reading_decode (reading, first, max, out, NULL, error);
+  if (band == NULL)
+    g_private_set (&this_band, band = g_new0 (Band, 1));
+  if (!fill_band (band, data, row, error))
+    return FALSE;
+  *n = (gsize) MIN (max, reading->columns - column);
+  memcpy (out, band->values + (row - band->first_row) * reading->columns + column, *n * sizeof *out);
+  return TRUE;
+}
 
 static gboolean
 decode_error (const TmTensor *tensor, guint64 first, gsize count, float *out, GError **error)
@@ -125,9 +183,9 @@ decode_error (const TmTensor *tensor, guint64 first, gsize count, float *out, GE
     return FALSE;
   while (count > 0)
     {
-      gsize n = MIN (count, G_N_ELEMENTS (reference));
+      gsize n;
 
-      if (!tm_reading_decode (data->pair->reading, first, n, reference, NULL, error))
+      if (!decode_reference (data, first, MIN (count, G_N_ELEMENTS (reference)), reference, &n, error))
         return FALSE;
       for (gsize i = 0; i < n; i++)
         out[i] = out[i] == reference[i] ? 0 : (float) ((double) out[i] - (double) reference[i]);
@@ -146,6 +204,8 @@ free_error (gpointer data)
 }
 
 static const TmCodec error_codec = { .name = "error", .values = decode_error, .free_data = free_error };
+
+static gint serials;
 
 static TmTensor *
 make_error_tensor (TmAlignment *alignment, guint index)
@@ -175,7 +235,8 @@ make_error_tensor (TmAlignment *alignment, guint index)
     {
       Error *data = g_new (Error, 1);
 
-      *data = (Error) { tm_alignment_ref (alignment), pair };
+      *data = (Error) { tm_alignment_ref (alignment), pair, tm_reading_is_transposed (pair->reading),
+                        g_atomic_int_add (&serials, 1) + 1 };
       tensor->codec = &error_codec;
       tensor->codec_data = data;
     }

@@ -485,6 +485,18 @@ test_shapes (void)
   assert_exact (alignment, "blk.0.ffn_up.weight", "transpose");
   assert_exact (alignment, "blk.0.attn_output.weight", "transpose");
   assert_exact (alignment, "blk.0.ssm_conv1d.weight", "squeeze");
+  {
+    g_autoptr (TmModel) picture = tm_diff_new_error_model (alignment);
+    g_autofree float *errors = g_new (float, 12 * D);
+
+    for (guint i = 0; i < 2; i++) /* both lie across, and are looked at in turn */
+      {
+        g_assert_true (tm_tensor_decode (tm_model_tensor (picture, i), TM_QUANTITY_VALUE, 0, i == 0 ? 12 * D : D * D,
+                                         errors, NULL, NULL));
+        for (guint k = 0; k < (i == 0 ? 12 * D : D * D); k++)
+          g_assert_cmpfloat ((double) errors[k], ==, 0);
+      }
+  }
   assert_exact (alignment, "blk.0.ssm_a", "negative-exp");
   g_assert_cmpstr (find_pair (alignment, "token_embd.weight")->reading->words, ==, "common-rows(10)");
   g_assert_cmpuint (find_pair (alignment, "token_embd.weight")->reading->rows, ==, 10);
