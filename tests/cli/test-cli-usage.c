@@ -27,7 +27,7 @@ test_usage (void)
     { "values", "x.gguf", "t", "-o", "out.txt", NULL },
     { "values", "x.gguf", "t", "-o", ".npy", NULL },
     { "values", "x.gguf", "t", "-o", NULL },
-    { "stats", "x.gguf", NULL },
+    { "stats", NULL },
     { "sparsity", "x.gguf", NULL },
     { "diff", "x.gguf", NULL },
     { "backends", NULL },
