@@ -250,6 +250,18 @@ tm_folding_refuse (TmFolding *folding, const TmConvention *convention, const TmB
   g_autofree char *message = g_strdup_vprintf (format, args);
   va_end (args);
   const TmStored *at = tm_model_stored (folding->model, g_array_index (bundle->parts, TmPart, 0).stored);
+  for (guint p = 0; p < bundle->parts->len; p++)
+    { /* a piece whose file is not there has no shape that could be right: its absence is what is wrong */
+      const TmStored *piece = tm_model_stored (folding->model, g_array_index (bundle->parts, TmPart, p).stored);
+      if (piece->source == NULL)
+        {
+          g_free (message);
+          message = g_strdup_printf ("its %s is not there: %s", piece->name,
+                                     piece->fault != NULL ? piece->fault : "no file holds it");
+          code = "missing-piece";
+          break;
+        }
+    }
   tm_model_add_problem (folding->model, TM_SEVERITY_ERROR, code, at->source, at->offset, at->name,
                         "%s looks like %s, but %s; its pieces are shown as they are stored",
                         bundle->prefix[0] != '\0' ? bundle->prefix : at->name, convention->scheme, message);

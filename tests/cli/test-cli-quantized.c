@@ -2,7 +2,7 @@
 #include "json-tree.h"
 #include "run-cli.h"
 
-#include <stdlib.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #define WEIGHT "model.layers.1.mlp.up_proj.weight"
@@ -127,6 +127,38 @@ test_assume (void)
   cli_assert_refused (unfit, 2);
 }
 
+/* Without its second shard a weight is not folded, and the problem names the piece; what the first one holds stays usable. */
+static void
+test_missing_piece (void)
+{
+  static const char *const names[] = { "config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors" };
+  g_autofree char *folder = scratch_path ("without-a-shard");
+  g_assert_cmpint (g_mkdir (folder, 0700), ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *relative = g_build_filename ("quant/sharded-mixed", names[i], NULL), *from = golden_path (relative);
+      g_autofree char *to = g_build_filename (folder, names[i], NULL), *bytes = NULL;
+      gsize size;
+      g_assert_true (g_file_get_contents (from, &bytes, &size, NULL) && g_file_set_contents (to, bytes, (gssize) size, NULL));
+    }
+  g_autoptr (CliRun) run = cli_run ("info", "--json", folder, NULL);
+  g_autoptr (CliRun) word = cli_run ("scalar", "--json", folder, "model.layers.1.mlp.up_proj.qweight", "2,3", NULL);
+  g_autoptr (JsonTree) record = json_tree_read (run->out);
+  const JsonTree *problem = find (json_tree_get (record, "problems"), "code", "missing-piece");
+
+  g_assert_cmpstr (json_tree_text (problem, "severity"), ==, "error");
+  g_assert_nonnull (strstr (json_tree_text (problem, "message"), "weight_scale_inv"));
+  g_assert_nonnull (strstr (json_tree_text (problem, "message"), "model-00002-of-00002.safetensors"));
+  g_assert_cmpstr (json_tree_text (record, "quantized_tensors"), ==, "0");
+  cli_assert_ok (word);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = g_build_filename (folder, names[i], NULL);
+      g_assert_cmpint (g_remove (path), ==, 0);
+    }
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -136,5 +168,8 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/quantized/operands", test_operands);
   g_test_add_func ("/cli/quantized/stored-word", test_stored_word);
   g_test_add_func ("/cli/quantized/assume", test_assume);
-  return g_test_run ();
+  g_test_add_func ("/cli/quantized/missing-piece", test_missing_piece);
+  int status = g_test_run ();
+  cli_cleanup ();
+  return status;
 }
