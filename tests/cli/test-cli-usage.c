@@ -28,7 +28,7 @@ test_usage (void)
     { "values", "x.gguf", "t", "-o", ".npy", NULL },
     { "values", "x.gguf", "t", "-o", NULL },
     { "stats", NULL },
-    { "sparsity", "x.gguf", NULL },
+    { "sparsity", NULL },
     { "diff", "x.gguf", NULL },
     { "backends", NULL },
     { "graph", "x.gguf", NULL },
