@@ -26,6 +26,7 @@ typedef enum
   CLI_OPTION_OUTPUT = 1 << 6,
   CLI_OPTION_ASSUME = 1 << 7,
   CLI_OPTION_REFERENCE = 1 << 8,
+  CLI_OPTION_FILTER = 1 << 9,
 } CliOptionFlags;
 
 typedef struct
@@ -36,6 +37,7 @@ typedef struct
   TmQuantity quantity;
   const char *output;
   const char *reference; /* path */
+  const char *filter;    /* a query */
   TmAssume *assume;     /* readings chosen by the person */
   GPtrArray *arguments; /* what is no option, borrowed from argv */
 } CliOptions;

@@ -20,7 +20,10 @@ static const CliCommand commands[] = {
   { .name = "tensors",
     .arguments = "FILE",
     .summary = "One row a tensor",
-    .options = CLI_OPTION_JSON | CLI_OPTION_STORED | CLI_OPTION_ASSUME,
+    .details = "QUERY: attn_q  dtype:Q6_K  module:*.ffn_*  rows>4096  bpw<5  absmax>8  nan>0  zeros>50%  sqnr<20, joined by\n"
+               "and, or, not and parentheses. Words without a field are looked for in names; * and ? make a pattern.\n"
+               "Statistics that it asks for are found first; sqnr, cosine, mse, maxerror, overstep and clipped need --reference.\n",
+    .options = CLI_OPTION_JSON | CLI_OPTION_STORED | CLI_OPTION_FILTER | CLI_OPTION_REFERENCE | CLI_OPTION_ASSUME,
     .min_arguments = 1,
     .max_arguments = 1,
     .run = cli_tensors },
@@ -105,6 +108,7 @@ static const struct
   { CLI_OPTION_QUANTITY, "--quantity Q", "value (default), raw, scale, zero-point or offset" },
   { CLI_OPTION_OUTPUT, "-o F", "write to F; its ending says how" },
   { CLI_OPTION_REFERENCE, "--reference REF", "the model it is compared with" },
+  { CLI_OPTION_FILTER, "--filter QUERY", "only tensors that match" },
   { CLI_OPTION_ASSUME, "--assume KEY=VALUE", "decide a reading that the file leaves open; may be repeated" },
 };
 

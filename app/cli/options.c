@@ -14,7 +14,7 @@ static const Option known_options[] = {
   { "--full", CLI_OPTION_FULL, FALSE },    { "--stored", CLI_OPTION_STORED, FALSE },
   { "--region", CLI_OPTION_REGION, TRUE }, { "--quantity", CLI_OPTION_QUANTITY, TRUE },
   { "-o", CLI_OPTION_OUTPUT, TRUE },       { "--assume", CLI_OPTION_ASSUME, TRUE },
-  { "--reference", CLI_OPTION_REFERENCE, TRUE },
+  { "--reference", CLI_OPTION_REFERENCE, TRUE }, { "--filter", CLI_OPTION_FILTER, TRUE },
 };
 
 static const char *const quantities[TM_N_QUANTITIES] = {
@@ -77,6 +77,9 @@ take (CliOptions *options, const Option *option, const char *value)
       return TRUE;
     case CLI_OPTION_REFERENCE:
       options->reference = value;
+      return TRUE;
+    case CLI_OPTION_FILTER:
+      options->filter = value;
       return TRUE;
     case CLI_OPTION_ASSUME:
       return parse_assumption (options, value);

@@ -1,6 +1,8 @@
 #include "cli/cli.h"
+#include "cli/diff.h"
 #include "cli/table.h"
 
+#include "analysis/query.h"
 #include "io/json-writer.h"
 #include "io/number.h"
 #include "io/text.h"
@@ -169,11 +171,12 @@ find_modules (TmModel *model)
 typedef gboolean (*RowFunc) (TmModel *model, const TmTensor *tensor, const char *module, gpointer user_data,
                              GError **error);
 
+/* chosen: indices of logical tensors, or NULL for all. */
 static gboolean
-foreach_row (TmModel *model, gboolean stored, RowFunc func, gpointer user_data, GError **error)
+foreach_row (TmModel *model, gboolean stored, const GArray *chosen, RowFunc func, gpointer user_data, GError **error)
 {
   g_autofree const char **modules = stored ? find_modules (model) : NULL;
-  guint n = stored ? model->stored->len : model->tensors->len;
+  guint n = stored ? model->stored->len : chosen ? chosen->len : model->tensors->len;
   gboolean ok = TRUE;
 
   for (guint i = 0; i < n && ok; i++)
@@ -184,7 +187,10 @@ foreach_row (TmModel *model, gboolean stored, RowFunc func, gpointer user_data, 
         tm_tensor_free (tensor);
       }
     else
-      ok = func (model, tm_model_tensor (model, i), tm_model_tensor (model, i)->module, user_data, error);
+      {
+        const TmTensor *tensor = tm_model_tensor (model, chosen ? g_array_index (chosen, guint, i) : i);
+        ok = func (model, tensor, tensor->module, user_data, error);
+      }
   return ok;
 }
 
@@ -198,7 +204,7 @@ print_row_json (TmModel *model, const TmTensor *tensor, const char *module, gpoi
 }
 
 static gboolean
-print_json (TmModel *model, gboolean stored, GError **error)
+print_json (TmModel *model, gboolean stored, const GArray *chosen, GError **error)
 {
   GString *out = g_string_new (NULL);
   TmJsonWriter json;
@@ -206,7 +212,7 @@ print_json (TmModel *model, gboolean stored, GError **error)
 
   tm_json_writer_init (&json, out);
   tm_json_begin_array (&json);
-  ok = foreach_row (model, stored, print_row_json, &json, error);
+  ok = foreach_row (model, stored, chosen, print_row_json, &json, error);
   if (ok)
     {
       tm_json_end_array (&json);
@@ -236,7 +242,7 @@ add_row (TmModel *model, const TmTensor *tensor, const char *module, gpointer us
 }
 
 static gboolean
-print_text (TmModel *model, gboolean stored, GError **error)
+print_text (TmModel *model, gboolean stored, const GArray *chosen, GError **error)
 {
   static const char *const titles[] = { "name", "dtype", "shape", "size", "bits per weight", "granularity", "", NULL };
   g_autoptr (CliTable) table = cli_table_new ("lllrrll");
@@ -244,7 +250,7 @@ print_text (TmModel *model, gboolean stored, GError **error)
 
   for (guint i = 0; titles[i] != NULL; i++)
     cli_table_add (table, g_strdup (titles[i]), cli_style_dim ());
-  foreach_row (model, stored, add_row, table, NULL);
+  foreach_row (model, stored, chosen, add_row, table, NULL);
   for (guint row = 0; row < cli_table_get_n_rows (table); row++)
     {
       cli_table_append_row (table, row, "", out);
@@ -254,17 +260,71 @@ print_text (TmModel *model, gboolean stored, GError **error)
   return cli_flush (out, 0, error);
 }
 
+/* --- Filter ------------------------------------------------------------------------------------------------------- */
+
+/* Indices of what matches, after what the query asks for has been found. diff may be NULL. */
+static GArray *
+run_query (TmModel *model, const TmQuery *query, const TmDiff *diff, GError **error)
+{
+  g_autoptr (TmStatisticsSet) set = tm_statistics_set_new (model);
+  gboolean ok = tm_query_prepare (query, set, cli_progress, (gpointer) "Counting", cli_start_work (), error);
+
+  cli_end_progress ();
+  return ok ? tm_query_run (query, model, set, diff) : NULL;
+}
+
+static int
+filter (const CliOptions *options, TmModel *model, const TmQuery *query, GArray **chosen)
+{
+  GError *error = NULL;
+  g_autoptr (TmDiff) diff = NULL;
+
+  if (tm_query_get_needs (query) & TM_QUERY_NEEDS_DIFF)
+    {
+      g_autoptr (TmModel) reference = tm_open_model_with (options->reference, options->assume, NULL, &error);
+
+      if (reference == NULL)
+        return cli_fail (options->reference, error);
+      diff = cli_make_diff (model, reference, NULL, &error);
+    }
+  if (error == NULL)
+    *chosen = run_query (model, query, diff, &error);
+  return error == NULL ? CLI_OK : cli_fail (model->path, error);
+}
+
 int
 cli_tensors (const CliOptions *options)
 {
   const char *path = g_ptr_array_index (options->arguments, 0);
   gboolean stored = (options->given & CLI_OPTION_STORED) != 0;
   GError *error = NULL;
-  g_autoptr (TmModel) model = tm_open_model_with (path, options->assume, NULL, &error);
+  g_autoptr (TmQuery) query = NULL;
+  g_autoptr (TmModel) model = NULL;
+  g_autoptr (GArray) chosen = NULL;
+  int status;
 
+  if (options->filter != NULL && stored)
+    return cli_usage ("--filter is about logical tensors, --stored about stored ones");
+  if (options->filter != NULL)
+    {
+      query = tm_query_parse (options->filter, NULL, &error);
+      if (query == NULL)
+        {
+          status = cli_usage ("--filter '%s': %s", options->filter, error->message);
+          g_error_free (error);
+          return status;
+        }
+      if ((tm_query_get_needs (query) & TM_QUERY_NEEDS_DIFF) && options->reference == NULL)
+        return cli_usage ("--filter '%s' compares with another model: --reference names it", options->filter);
+    }
+  model = tm_open_model_with (path, options->assume, NULL, &error);
   if (model == NULL)
     return cli_fail (path, error);
-  if (!(options->given & CLI_OPTION_JSON ? print_json (model, stored, &error) : print_text (model, stored, &error)))
+  status = query != NULL ? filter (options, model, query, &chosen) : CLI_OK;
+  if (status != CLI_OK)
+    return status;
+  if (!(options->given & CLI_OPTION_JSON ? print_json (model, stored, chosen, &error)
+                                         : print_text (model, stored, chosen, &error)))
     return cli_fail (path, error);
   return CLI_OK;
 }
