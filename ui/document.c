@@ -12,6 +12,8 @@ struct _TmDocument
   TmLayout *layout;
   TmTiles *tiles;
   TmComparison *comparison;
+  TmStatisticsSet *statistics;
+  GHashTable *ranges; /* tensor + 1: a person chose its colour range */
   GHashTable *unfolded; /* paths of the first folded modules */
   GCancellable *layout_job;
   TmAssume *assume;     /* a person's choices; NULL: none */
@@ -45,6 +47,7 @@ enum
   HOVER_CHANGED,
   HISTORY_CHANGED,
   COMPARISON_CHANGED,
+  STATISTICS_CHANGED,
   PROBLEM,
   REOPEN,
   N_SIGNALS
@@ -83,6 +86,8 @@ tm_document_finalize (GObject *object)
 
   cancel_layout (self);
   g_clear_pointer (&self->comparison, tm_comparison_free);
+  g_clear_pointer (&self->statistics, tm_statistics_set_unref);
+  g_hash_table_unref (self->ranges);
   g_clear_pointer (&self->tiles, tm_tiles_free);
   g_clear_pointer (&self->layout, tm_layout_free);
   tm_address_clear (&self->selection);
@@ -99,7 +104,7 @@ tm_document_class_init (TmDocumentClass *klass)
 {
   static const char *const names[] = { "model-changed", "layout-changed", "selection-changed", "fly-to",
                                        "view-changed",  "tiles-changed",  "hover-changed",     "history-changed",
-                                       "comparison-changed" };
+                                       "comparison-changed", "statistics-changed" };
 
   G_OBJECT_CLASS (klass)->finalize = tm_document_finalize;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
@@ -115,6 +120,7 @@ tm_document_init (TmDocument *self)
 {
   self->history = g_ptr_array_new_with_free_func (history_entry_free);
   self->unfolded = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self->ranges = g_hash_table_new (NULL, NULL);
   self->overlay = TM_OVERLAY_VALUE;
   self->boundaries = TRUE;
   tm_theme_init (&self->theme, FALSE, 0);
@@ -226,8 +232,11 @@ take_model (TmDocument *self, TmModel *model)
   self->has_hover = FALSE;
   self->recorded_at = 0;
   self->can_sort = FALSE;
+  g_clear_pointer (&self->statistics, tm_statistics_set_unref);
+  g_hash_table_remove_all (self->ranges);
   if (model)
     {
+      self->statistics = tm_statistics_set_new (model);
       self->model = g_object_ref (model);
       self->tiles = tm_tiles_new (model, TILE_CACHE_BYTES, on_tiles, self);
       for (guint i = 0; i < model->tensors->len && !self->can_sort; i++)
@@ -408,6 +417,53 @@ tm_document_get_marks (TmDocument *self)
   if (self->overlay != TM_OVERLAY_ERROR || !self->comparison || !self->layout)
     return NULL;
   return tm_comparison_get_marks (self->comparison, self->layout, &self->theme);
+}
+
+/* --- Statistics --------------------------------------------------------------------------------------------------- */
+
+TmStatisticsSet *
+tm_document_get_statistics (TmDocument *self)
+{
+  return self->statistics;
+}
+
+/* The exact 99.9th percentile of magnitude in place of the sample's. */
+static void
+use_exact_range (TmDocument *self, guint tensor)
+{
+  g_autoptr (TmStatistics) statistics = self->statistics ? tm_statistics_set_get (self->statistics, tensor) : NULL;
+
+  if (!statistics || statistics->fault || !(statistics->parts & TM_STATISTICS_VALUES)
+      || g_hash_table_contains (self->ranges, GUINT_TO_POINTER (tensor + 1)))
+    return;
+  tm_tiles_set_range (self->tiles, tensor, TM_QUANTITY_VALUE,
+                      (float) tm_distribution_get_magnitude_percentile (&statistics->values, 99.9));
+}
+
+void
+tm_document_statistics_arrived (TmDocument *self)
+{
+  guint tensor;
+
+  if (tm_document_get_tensor (self, &tensor))
+    use_exact_range (self, tensor);
+  g_signal_emit (self, signals[STATISTICS_CHANGED], 0);
+  g_signal_emit (self, signals[TILES_CHANGED], 0);
+}
+
+void
+tm_document_set_range (TmDocument *self, guint tensor, float range)
+{
+  if (!self->tiles)
+    return;
+  if (range > 0)
+    g_hash_table_add (self->ranges, GUINT_TO_POINTER (tensor + 1));
+  else
+    g_hash_table_remove (self->ranges, GUINT_TO_POINTER (tensor + 1));
+  tm_tiles_set_range (self->tiles, tensor, TM_QUANTITY_VALUE, range);
+  if (!(range > 0))
+    use_exact_range (self, tensor);
+  g_signal_emit (self, signals[TILES_CHANGED], 0);
 }
 
 /* --- Selection and history --------------------------------------------------------------------------------------- */

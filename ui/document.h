@@ -12,6 +12,7 @@
  *   hover-changed
  *   history-changed    whether back and forward are possible
  *   comparison-changed another comparison, or none
+ *   statistics-changed more is known
  *   problem (char *)   something to show in the banner
  *   reopen (TmAssume *) a person chose another reading: open the model again with these choices (borrowed)
  */
@@ -19,6 +20,7 @@
 
 #include <gtk/gtk.h>
 
+#include "analysis/statistics.h"
 #include "model/address.h"
 #include "recognise/assume.h"
 #include "ui/comparison.h"
@@ -45,6 +47,12 @@ TmTiles *tm_document_get_tiles (TmDocument *document);         /* NULL when empt
  * model. */
 void tm_document_set_diff (TmDocument *document, TmDiff *diff);
 TmComparison *tm_document_get_comparison (TmDocument *document); /* NULL: none */
+/* Of the model; NULL when empty. Whoever computes some says so (statistics-changed); the selected tensor's colours are then by
+ * them. */
+TmStatisticsSet *tm_document_get_statistics (TmDocument *document);
+void tm_document_statistics_arrived (TmDocument *document);
+/* The colour range of a tensor's values as a person chose it; 0: as the statistics say. */
+void tm_document_set_range (TmDocument *document, guint tensor, float range);
 /* What the overlay judges each tensor to be; NULL under overlays that do not, and until there is a layout. */
 const TmTensorMark *tm_document_get_marks (TmDocument *document);
 

@@ -150,6 +150,7 @@ tm_inspector_add_model (GtkWidget *box, TmDocument *document)
     {
       g_autoptr (GArray) counts = tm_model_count_dtypes (model);
       add_dtypes (box, document, counts);
+  tm_inspector_add_total_distribution (box, document, model->root);
       tm_inspector_add_quantization (box, document);
       tm_inspector_add_assumptions (box, document, -1);
       add_granularities (box, model);

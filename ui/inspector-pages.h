@@ -26,6 +26,9 @@ void tm_inspector_add_delta (GtkWidget *box, TmDocument *document, guint tensor,
                              const TmScalar *baseline, const char *fault);
 void tm_inspector_add_tensor_error (GtkWidget *box, TmDocument *document, guint tensor);
 void tm_inspector_add_total_error (GtkWidget *box, TmDocument *document, const TmModule *module);
+/* What is known of it; nothing where nothing is. selected: a value to mark, or NaN. */
+void tm_inspector_add_distribution (GtkWidget *box, TmDocument *document, guint tensor, double selected);
+void tm_inspector_add_total_distribution (GtkWidget *box, TmDocument *document, const TmModule *module);
 /* The bytes were read on a worker. */
 void tm_inspector_add_packing (GtkWidget *box, TmDocument *document, TmPackingCard *packing);
 

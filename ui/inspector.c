@@ -7,6 +7,8 @@
 
 #include "io/text.h"
 
+#include <math.h>
+
 #define TM_TYPE_INSPECTOR (tm_inspector_get_type ())
 G_DECLARE_FINAL_TYPE (TmInspector, tm_inspector, TM, INSPECTOR, GtkWidget)
 
@@ -16,6 +18,7 @@ struct _TmInspector
   TmDocument *document;
   GtkWidget *scrolled, *page;
   GCancellable *explaining;
+  guint known; /* of the selection's statistics when it was last asked */
 };
 
 G_DEFINE_FINAL_TYPE (TmInspector, tm_inspector, GTK_TYPE_WIDGET)
@@ -121,6 +124,14 @@ explain_run (GTask *task, gpointer source, gpointer data, GCancellable *cancella
   g_task_return_boolean (task, TRUE);
 }
 
+static double
+get_number (const TmScalar *scalar)
+{
+  return scalar->value.kind == TM_NUMBER_F32   ? (double) scalar->value.as.f32
+         : scalar->value.kind == TM_NUMBER_F64 ? scalar->value.as.f64
+                                               : (double) NAN;
+}
+
 static void
 explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
 {
@@ -144,6 +155,7 @@ explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
     tm_inspector_add_packing (page, self->document, job->packing);
   tm_inspector_add_tensor_error (page, self->document, job->tensor);
   tm_inspector_add_tensor (page, self->document, job->tensor);
+  tm_inspector_add_distribution (page, self->document, job->tensor, get_number (&job->scalar));
   tm_inspector_add_operands (page, self->document, job->tensor);
   set_page (self, page);
 }
@@ -196,6 +208,7 @@ update (TmInspector *self)
           tm_inspector_add_assumptions (page, self->document, address->tensor);
           tm_inspector_add_tensor_error (page, self->document, address->tensor);
           tm_inspector_add_tensor (page, self->document, address->tensor);
+          tm_inspector_add_distribution (page, self->document, address->tensor, (double) NAN);
           tm_inspector_add_operands (page, self->document, address->tensor);
         }
       else if (kind == TM_ADDRESS_STORED)
@@ -209,6 +222,7 @@ update (TmInspector *self)
         {
           tm_inspector_add_total_error (page, self->document, address->module);
           tm_inspector_add_module (page, self->document, address->module, NULL);
+          tm_inspector_add_total_distribution (page, self->document, address->module);
         }
       else
         {
@@ -220,9 +234,43 @@ update (TmInspector *self)
 }
 
 static void
+selection_changed (TmDocument *document, TmInspector *self)
+{
+  self->known = 0;
+  update (self);
+}
+
+static void
 document_changed (TmDocument *document, TmInspector *self)
 {
   update (self);
+}
+
+/* A page that shows all there is of its statistics stays as it is: somebody may be dragging in it. */
+static void
+statistics_changed (TmDocument *document, TmInspector *self)
+{
+  TmStatisticsSet *set = tm_document_get_statistics (document);
+  guint tensor, known = 0;
+  if (set == NULL)
+    return;
+  if (tm_document_get_tensor (document, &tensor))
+    {
+      g_autoptr (TmStatistics) statistics = tm_statistics_set_get (set, tensor);
+      known = statistics != NULL ? 1 + statistics->parts : 0;
+    }
+  else
+    { /* sums are shown when nothing is missing any more */
+      const TmAddress *address = tm_document_get_selection (document);
+      const TmModule *module = address->kind == TM_ADDRESS_MODULE ? address->module
+                                                                  : tm_document_get_model (document)->root;
+      guint missing = 0;
+      g_autoptr (TmStatistics) sum = tm_statistics_set_sum (set, module, &missing);
+      known = sum != NULL && missing == 0 ? 1 : 0;
+    }
+  if (known != 0 && known != self->known)
+    update (self);
+  self->known = known;
 }
 
 static void
@@ -260,8 +308,9 @@ tm_inspector_new (TmDocument *document)
   TmInspector *self = g_object_new (TM_TYPE_INSPECTOR, NULL);
   self->document = g_object_ref (document);
   g_signal_connect_object (document, "model-changed", G_CALLBACK (document_changed), self, 0);
-  g_signal_connect_object (document, "selection-changed", G_CALLBACK (document_changed), self, 0);
+  g_signal_connect_object (document, "selection-changed", G_CALLBACK (selection_changed), self, 0);
   g_signal_connect_object (document, "comparison-changed", G_CALLBACK (document_changed), self, 0);
+  g_signal_connect_object (document, "statistics-changed", G_CALLBACK (statistics_changed), self, 0);
   g_signal_connect_object (document, "view-changed", G_CALLBACK (document_changed), self, 0);
   update (self);
   return GTK_WIDGET (self);

@@ -92,6 +92,17 @@ tm_jobs_set_progress (TmJobs *self, TmJob *job, double fraction)
 }
 
 void
+tm_jobs_set_label (TmJobs *self, TmJob *job, const char *label)
+{
+  if (!g_strcmp0 (job->label, label))
+    return;
+  g_free (job->label);
+  job->label = g_strdup (label);
+  if (job->shown)
+    g_signal_emit (self, changed_signal, 0);
+}
+
+void
 tm_jobs_end (TmJobs *self, TmJob *job)
 {
   gboolean shown = job->shown;

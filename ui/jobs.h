@@ -16,6 +16,7 @@ TmJobs *tm_jobs_new (void); /* emits "changed" when what should be shown changes
 /* label is text for people. cancellable may be NULL: then it cannot be stopped. */
 TmJob *tm_jobs_start (TmJobs *jobs, const char *label, GCancellable *cancellable);
 void tm_jobs_set_progress (TmJobs *jobs, TmJob *job, double fraction); /* below 0: not known */
+void tm_jobs_set_label (TmJobs *jobs, TmJob *job, const char *label);
 void tm_jobs_end (TmJobs *jobs, TmJob *job);
 
 /* The oldest job that is old enough to be shown. FALSE if there is none. label is the job's. */

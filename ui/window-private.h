@@ -1,5 +1,5 @@
 /* What the files of the window share: window.c (structure), window-open.c, window-actions.c, window-drop.c,
- * window-compare.c. */
+ * window-compare.c, window-statistics.c. */
 #pragma once
 
 #include "ui/banner.h"
@@ -39,6 +39,8 @@ struct _TmWindow
   GtkWidget *drop_page;
   GtkWidget *dock; /* under the canvas */
   GCancellable *comparing;
+  GCancellable *computing_all, *computing_one; /* statistics */
+  guint computing_idle;
   TmModel *reference; /* what the model is compared with, to do it again when it is read again */
   GtkWidget *palette;
 
@@ -61,5 +63,10 @@ void tm_window_compare (TmWindow *window, const char *path);
 void tm_window_compare_any (TmWindow *window, GPtrArray *paths); /* of one model */
 void tm_window_compare_again (TmWindow *window, TmModel *reference);
 void tm_window_stop_comparing (TmWindow *window); /* the work, not the result */
+
+/* window-statistics.c */
+void tm_window_install_statistics (TmWindow *window);
+void tm_window_compute_all (TmWindow *window);
+void tm_window_stop_statistics (TmWindow *window);
 
 G_END_DECLS

@@ -200,6 +200,7 @@ tm_window_close_request (GtkWindow *window)
   int width, height;
 
   tm_window_stop_comparing (self);
+  tm_window_stop_statistics (self);
   tm_jobs_cancel_all (self->jobs);
   gtk_window_get_default_size (window, &width, &height);
   if (width >= TM_NARROW_WIDTH && !gtk_window_is_maximized (window) && !gtk_window_is_fullscreen (window))
@@ -223,6 +224,7 @@ tm_window_dispose (GObject *object)
     g_signal_handlers_disconnect_by_data (self->appearance, self);
   g_clear_object (&self->appearance);
   g_clear_object (&self->comparing);
+  tm_window_stop_statistics (self);
   g_clear_object (&self->reference);
   g_clear_handle_id (&self->naming, g_source_remove);
   G_OBJECT_CLASS (tm_window_parent_class)->dispose (object);
@@ -331,6 +333,7 @@ tm_window_new (TmApplication *application)
   gtk_widget_add_controller (GTK_WIDGET (self), tm_keys_new_controller ());
 
   g_signal_connect_swapped (self->document, "model-changed", G_CALLBACK (on_model_changed), self);
+  tm_window_install_statistics (self);
   g_signal_connect_swapped (self->document, "comparison-changed", G_CALLBACK (on_comparison_changed), self);
   g_signal_connect_swapped (self->document, "view-changed", G_CALLBACK (on_view_changed), self);
   g_signal_connect_swapped (self->document, "selection-changed", G_CALLBACK (on_selection_changed), self);

@@ -24,6 +24,7 @@ typedef struct
   TmTileKey key; /* tensor and quantity */
   gboolean known;
   float range;
+  float set; /* above 0: stands in its place */
 } Range;
 
 static void on_jobs_done (GPtrArray *jobs, gpointer data);
@@ -311,6 +312,19 @@ tm_tiles_end (TmTiles *tiles)
 
 /* --- Questions ------------------------------------------------------------------------------------------------------ */
 
+void
+tm_tiles_set_range (TmTiles *tiles, guint tensor, TmQuantity quantity, float set)
+{
+  TmTileKey key = { .tensor = tensor, .quantity = (guint8) quantity };
+  Range *range;
+  float found;
+
+  tm_tiles_get_range (tiles, tensor, quantity, &found); /* makes the entry */
+  range = g_hash_table_lookup (tiles->ranges, &key);
+  if (range)
+    range->set = set;
+}
+
 gboolean
 tm_tiles_get_range (TmTiles *tiles, guint tensor, TmQuantity quantity, float *result)
 {
@@ -318,6 +332,11 @@ tm_tiles_get_range (TmTiles *tiles, guint tensor, TmQuantity quantity, float *re
   Range *range = g_hash_table_lookup (tiles->ranges, &key);
   TmJob *job;
 
+  if (range && range->set > 0)
+    {
+      *result = range->set;
+      return TRUE;
+    }
   if (range && range->known)
     {
       *result = range->range;
