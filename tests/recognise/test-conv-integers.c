@@ -107,6 +107,51 @@ test_sharded (void)
   g_assert_cmpuint (n, >, 0);
 }
 
+static guint8 *
+make_noise (gsize n)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  guint8 *bytes = g_malloc (n);
+
+  for (gsize i = 0; i + 4 <= n; i += 4)
+    {
+      guint32 word = g_rand_int (rand);
+
+      memcpy (bytes + i, &word, 4);
+    }
+  return bytes;
+}
+
+/* More rows than one stripe of the scratch holds, and no multiple of any stripe: GPTQ (act-order too) and AWQ. */
+static void
+test_large (gconstpointer data)
+{
+  const gboolean gptq = GPOINTER_TO_INT (data) != 0, act_order = GPOINTER_TO_INT (data) == 2;
+  const guint n_rows = 1192, n_columns = 4096, n_groups = 32;
+  g_autofree guint8 *words = make_noise (n_rows * n_columns / 2), *zeros = make_noise (n_groups * n_rows / 2);
+  g_autofree guint16 *scales = g_new (guint16, n_groups * n_rows);
+  g_autofree gint32 *index = g_new (gint32, n_columns);
+  g_autoptr (TmModel) model = NULL;
+  char *folder = make_folder ();
+  Build build;
+
+  for (guint i = 0; i < n_groups * n_rows; i++)
+    scales[i] = (guint16) (0x2000 + i * 37 % 0x1000);
+  for (guint i = 0; i < n_columns; i++)
+    index[i] = (gint32) (act_order ? i * 2654435761u >> 27 : i / 128);
+  build_init (&build);
+  build_add (&build, "l.qweight", "I32", gptq ? "512,1192" : "4096,149", words, n_rows * n_columns / 2);
+  build_add (&build, "l.qzeros", "I32", "32,149", zeros, n_groups * n_rows / 2);
+  build_add (&build, "l.scales", "F16", "32,1192", scales, n_groups * n_rows * 2);
+  if (gptq)
+    build_add (&build, "l.g_idx", "I32", "4096", index, n_columns * 4);
+  build_write (&build, folder, "model.safetensors");
+  model = open_with (folder, NULL);
+  g_assert_cmpint (need_tensor (model, "l.weight")->granularity->table != NULL, ==, act_order);
+  check_agrees (need_tensor (model, "l.weight"), 60);
+  remove_folder (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -118,5 +163,8 @@ main (int argc, char **argv)
       g_test_add_data_func (path, &cases[i], test_folder);
     }
   g_test_add_func ("/golden/sharded-mixed", test_sharded);
+  g_test_add_data_func ("/large/awq", GINT_TO_POINTER (0), test_large);
+  g_test_add_data_func ("/large/gptq", GINT_TO_POINTER (1), test_large);
+  g_test_add_data_func ("/large/act-order", GINT_TO_POINTER (2), test_large);
   return g_test_run ();
 }
