@@ -1,6 +1,7 @@
 /* Outliner: the module tree as a list that a keyboard and a screen reader can walk, with dtype chips, sizes and a name
  * filter. It observes the document's selection and sets it; nothing else. */
 #include "ui/outline-model.h"
+#include "ui/panes.h"
 #include "ui/widgets.h"
 
 #include <string.h>
@@ -326,6 +327,21 @@ selected_changed (GtkSingleSelection *selection, GParamSpec *pspec, TmOutliner *
   self->syncing = FALSE;
 }
 
+/* The toolkit lets Tab walk every row, and each would be selected. Rows are for the arrow keys; Tab leaves the list. */
+static gboolean
+list_key (GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state, TmOutliner *self)
+{
+  if (key == GDK_KEY_ISO_Left_Tab || (key == GDK_KEY_Tab && (state & GDK_SHIFT_MASK)))
+    return gtk_widget_grab_focus (self->entry);
+  if (key == GDK_KEY_Tab || key == GDK_KEY_KP_Tab)
+    {
+      GtkWidget *panes = gtk_widget_get_ancestor (self->box, TM_TYPE_PANES);
+
+      return panes && tm_panes_focus_beyond (TM_PANES (panes), TM_SIDE_START);
+    }
+  return FALSE;
+}
+
 static void
 row_activated (GtkListView *view, guint position, TmOutliner *self)
 {
@@ -406,6 +422,10 @@ tm_outliner_init (TmOutliner *self)
   gtk_widget_add_css_class (self->list_view, "navigation-sidebar");
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->list_view), GTK_ACCESSIBLE_PROPERTY_LABEL, "Modules and tensors", -1);
   g_signal_connect (self->list_view, "activate", G_CALLBACK (row_activated), self);
+  GtkEventController *keys = gtk_event_controller_key_new ();
+  gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
+  g_signal_connect (keys, "key-pressed", G_CALLBACK (list_key), self);
+  gtk_widget_add_controller (self->list_view, keys);
 
   GtkWidget *scrolled = gtk_scrolled_window_new ();
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);

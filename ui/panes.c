@@ -256,11 +256,73 @@ tm_panes_get_width (TmPanes *self, TmSide side)
   return self->side[side].width;
 }
 
+/* Own widgets' values are not told to assistive programs: the name says the width too. */
+static void
+name_handle (Side *side, TmSide which)
+{
+  g_autofree char *name = g_strdup_printf ("Width of the %s: %d pixels", which == TM_SIDE_START ? "outliner" : "inspector",
+                                           side->width);
+
+  gtk_accessible_update_property (GTK_ACCESSIBLE (side->handle), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+}
+
 void
 tm_panes_set_width (TmPanes *self, TmSide side, int width)
 {
   self->side[side].width = CLAMP (width, MIN_PANEL, MAX_PANEL);
+  name_handle (&self->side[side], side);
   gtk_widget_queue_allocate (GTK_WIDGET (self));
+}
+
+static int
+shown_width (Side *side)
+{
+  return gtk_widget_get_width (side->child);
+}
+
+/* A handle with the focus is moved as a list's edge is: by steps, with Ctrl by larger ones, Home and End for its limits. */
+static gboolean
+on_handle_key (GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state, TmPanes *self)
+{
+  GtkWidget *handle = gtk_event_controller_get_widget (GTK_EVENT_CONTROLLER (controller));
+  const TmSide which = handle == self->side[TM_SIDE_START].handle ? TM_SIDE_START : TM_SIDE_END;
+  const int step = (state & GDK_CONTROL_MASK ? 64 : 16) * (which == TM_SIDE_START ? 1 : -1);
+  int width = shown_width (&self->side[which]);
+
+  switch (key)
+    {
+    case GDK_KEY_Left:
+    case GDK_KEY_KP_Left:
+      width -= step;
+      break;
+    case GDK_KEY_Right:
+    case GDK_KEY_KP_Right:
+      width += step;
+      break;
+    case GDK_KEY_Home:
+    case GDK_KEY_KP_Home:
+      width = MIN_PANEL;
+      break;
+    case GDK_KEY_End:
+    case GDK_KEY_KP_End:
+      width = MAX_PANEL;
+      break;
+    default:
+      return FALSE;
+    }
+  /* What both panels together cannot have is not remembered: else the next keys would seem to do nothing. */
+  tm_panes_set_width (self, which, MIN (width, gtk_widget_get_width (GTK_WIDGET (self)) - MIN_CENTRE
+                                                   - (self->side[!which].wide_shown ? shown_width (&self->side[!which]) : 0)));
+  return TRUE;
+}
+
+gboolean
+tm_panes_focus_beyond (TmPanes *self, TmSide side)
+{
+  GtkWidget *handle = self->side[side].handle;
+
+  return (gtk_widget_get_child_visible (handle) && gtk_widget_grab_focus (handle))
+         || gtk_widget_child_focus (self->centre, GTK_DIR_TAB_FORWARD);
 }
 
 static void
@@ -346,14 +408,20 @@ tm_panes_init (TmPanes *self)
     {
       Side *side = &self->side[i];
       GtkGesture *drag = gtk_gesture_drag_new ();
+      GtkEventController *keys = gtk_event_controller_key_new ();
 
       side->wide_shown = TRUE;
       side->handle = gtk_separator_new (GTK_ORIENTATION_VERTICAL);
       gtk_widget_set_cursor_from_name (side->handle, "col-resize");
       gtk_widget_add_css_class (side->handle, "handle");
+      gtk_widget_set_focusable (side->handle, TRUE);
+      gtk_widget_set_tooltip_text (side->handle, "Drag, or press the arrow keys, to change the width");
+      name_handle (side, i);
       g_signal_connect (drag, "drag-begin", G_CALLBACK (on_drag_begin), side);
       g_signal_connect (drag, "drag-update", G_CALLBACK (on_drag_update), self);
       gtk_widget_add_controller (side->handle, GTK_EVENT_CONTROLLER (drag));
+      g_signal_connect (keys, "key-pressed", G_CALLBACK (on_handle_key), self);
+      gtk_widget_add_controller (side->handle, keys);
     }
   GtkGesture *click = gtk_gesture_click_new ();
 

@@ -20,5 +20,7 @@ gboolean tm_panes_get_shown (TmPanes *panes, TmSide side);
 void tm_panes_set_shown (TmPanes *panes, TmSide side, gboolean shown);
 int tm_panes_get_width (TmPanes *panes, TmSide side); /* as the person set it, whether it is shown or not */
 void tm_panes_set_width (TmPanes *panes, TmSide side, int width);
+/* Moves the focus to what follows a panel on the way to the canvas: its handle, or the canvas. */
+gboolean tm_panes_focus_beyond (TmPanes *panes, TmSide side);
 
 G_END_DECLS

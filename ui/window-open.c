@@ -125,7 +125,7 @@ open_done (GObject *source, GAsyncResult *result, gpointer data)
           gtk_window_present (GTK_WINDOW (into));
         }
       take_model (into, opening, model, ((Read *) g_task_get_task_data (G_TASK (result)))->ms);
-      if (!opening->reload)
+      if (!opening->reload && !g_str_has_prefix (opening->path, "resource:"))
         {
           g_autofree char *note = describe_for_recent (model);
 
@@ -214,13 +214,33 @@ tm_window_reopen (TmWindow *self, gpointer assume)
     start (self, model->path, TRUE, TRUE, assume);
 }
 
-/* Beside the program: in the build folder, or where it is installed. */
+/* The bundle that data/sample-bundle.S puts into the program. */
+extern const guint8 tm_sample_bundle[], tm_sample_bundle_end[];
+
+static gboolean
+register_sample (GError **error)
+{
+  static GResource *resource;
+  g_autoptr (GBytes) bytes = NULL;
+
+  if (resource)
+    return TRUE;
+  bytes = g_bytes_new_static (tm_sample_bundle, (gsize) (tm_sample_bundle_end - tm_sample_bundle));
+  resource = g_resource_new_from_data (bytes, error);
+  if (resource)
+    g_resources_register (resource);
+  return resource != NULL;
+}
+
+/* Beside the program, in the build folder or where it is installed: then it can be found again and opened by others. Else the
+ * one inside the program. */
 void
 tm_window_open_sample (TmWindow *self)
 {
   static const char *const places[] = { "../data/sample.gguf", "../share/tensormorph/sample.gguf" };
   g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
   g_autofree char *folder = program ? g_path_get_dirname (program) : NULL;
+  g_autoptr (GError) error = NULL;
 
   for (guint i = 0; folder && i < G_N_ELEMENTS (places); i++)
     {
@@ -232,5 +252,8 @@ tm_window_open_sample (TmWindow *self)
           return;
         }
     }
-  tm_window_show_problem (self, "The sample is not there: it is made by the build as data/sample.gguf.");
+  if (register_sample (&error))
+    tm_window_open (self, "resource://" TM_RESOURCES "sample.gguf");
+  else
+    tm_window_show_problem (self, error->message);
 }

@@ -8,6 +8,8 @@
 
 #include "io/error.h"
 
+#define RESOURCE "resource://"
+
 /* Linux transfers at most 2 GiB − 4 KiB in one call. */
 #define MAX_TRANSFER ((gsize) 1 << 30)
 
@@ -35,6 +37,20 @@ source_new (const char *path, int fd, GBytes *bytes, guint64 size)
   return source;
 }
 
+static TmSource *
+open_resource (const char *path, GError **error)
+{
+  g_autoptr (GError) why = NULL;
+  g_autoptr (GBytes) bytes = g_resources_lookup_data (path + strlen (RESOURCE), G_RESOURCE_LOOKUP_FLAGS_NONE, &why);
+
+  if (bytes == NULL)
+    {
+      g_set_error_literal (error, TM_ERROR, TM_ERROR_IO, why->message);
+      return NULL;
+    }
+  return tm_source_new_bytes (path, bytes);
+}
+
 TmSource *
 tm_source_open (const char *path, GError **error)
 {
@@ -43,6 +59,8 @@ tm_source_open (const char *path, GError **error)
 
   g_return_val_if_fail (path != NULL, NULL);
 
+  if (g_str_has_prefix (path, RESOURCE "/"))
+    return open_resource (path, error);
   /* O_NONBLOCK: opening a named pipe must not wait for a writer; regular files are not affected by it. */
   do
     fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 typedef struct _TmSource TmSource; /* reference counted */
 
-/* Opens a regular file for reading. Errors: TM_ERROR_IO (with the system's words), TM_ERROR_KIND for a folder or device. */
+/* Opens a regular file for reading, or by resource:///PATH what the program carries itself (never copied). Errors: TM_ERROR_IO (with the system's words), TM_ERROR_KIND for a folder or device. */
 TmSource *tm_source_open (const char *path, GError **error);
 
 /* Bytes in memory under a file-like name, for tests and resources. Takes its own reference on bytes. */

@@ -30,6 +30,14 @@ see button "Overlay: Value" 5
 xdotool key ctrl+a BackSpace Escape
 say "typing in an entry stays text"
 
+# the panels' edges are in the Tab order and move by the arrow keys
+xdotool key ctrl+f
+for i in $(seq 8); do xdotool key Tab; dump | grep -q 'separator "Width of the outliner.*focused' && break; done
+see separator "Width of the outliner: 260 pixels"
+xdotool key Right Right Left; see separator "Width of the outliner: 276 pixels"
+xdotool key ctrl+Left; see separator "Width of the outliner: 212 pixels"
+say "panels are resized by keys"
+
 xdotool key F1; see frame Glossary; see label "super-block"
 timeout 10 xdotool search --sync --onlyvisible --name '^Glossary$' >/dev/null; xdotool key Escape Escape; gone frame Glossary
 xdotool key ctrl+question; see frame Shortcuts; see label "Boundaries on and off"; xdotool key Escape; gone frame Shortcuts

@@ -20,3 +20,8 @@ quit; say "no OpenGL: opened, and the status line says so"
 start
 see button "Open the sample"; press button "Open the sample"; see frame sample.gguf
 quit; say "the sample opens from the empty window"
+
+# alone, with nothing of the build folder beside it
+cp "$PROGRAM" "$RUN_GUI_DIR/tensormorph"; PROGRAM=$RUN_GUI_DIR/tensormorph start
+see button "Open the sample"; press button "Open the sample"; see frame sample.gguf; see label "57 tensors read in"
+quit; say "the sample is inside the program"
