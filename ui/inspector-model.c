@@ -38,9 +38,10 @@ add_dtypes (GtkWidget *box, TmDocument *document, GArray *counts)
       const TmDtypeCount *count = &g_array_index (counts, TmDtypeCount, i);
       double share = total > 0 ? (double) count->parameters / (double) total : 0;
       g_autofree char *text = g_strdup_printf (share >= 0.001 || share == 0 ? "%.1f %%" : "%.3f %%", share * 100);
-      g_autofree char *parameters = tm_format_count (count->parameters);
+      g_autofree char *parameters = tm_format_count (count->parameters), *n = tm_format_count (count->tensors);
       g_autofree char *bytes = tm_format_size (count->bytes);
-      g_autofree char *tip = g_strdup_printf ("%u tensors, %s parameters, %s", count->tensors, parameters, bytes);
+      g_autofree char *tip = g_strdup_printf ("%s tensor%s, %s parameter%s, %s", n, count->tensors == 1 ? "" : "s", parameters,
+                                              count->parameters == 1 ? "" : "s", bytes);
       GdkRGBA color;
       get_family_color (document, count->code, &color);
       GtkWidget *row = tm_card_add_bar (card, tm_chip_new (count->code, count->dtype), share, text, &color);
@@ -59,7 +60,8 @@ add_granularities (GtkWidget *box, TmModel *model)
       g_autofree char *what = tm_granularity_describe (count->granularity);
       g_autofree char *dtype = tm_text_escape (count->dtype != NULL ? count->dtype : "", -1);
       g_autofree char *key = dtype[0] != '\0' ? g_strdup_printf ("%s (%s)", what, dtype) : g_strdup (what);
-      g_autofree char *value = g_strdup_printf (count->tensors == 1 ? "%u tensor" : "%u tensors", count->tensors);
+      g_autofree char *n = tm_format_count (count->tensors);
+      g_autofree char *value = g_strdup_printf (count->tensors == 1 ? "%s tensor" : "%s tensors", n);
       GtkWidget *number = tm_card_add_row (card, key, value, NULL);
       GtkLabel *name = GTK_LABEL (gtk_widget_get_first_child (gtk_widget_get_parent (number)));
       gtk_label_set_ellipsize (name, PANGO_ELLIPSIZE_NONE); /* the words are what this card is for: wrap, never cut */
@@ -143,7 +145,8 @@ tm_inspector_add_model (GtkWidget *box, TmDocument *document)
       g_autofree char *bpw = g_strdup_printf ("%.2f", (double) model->bytes * 8 / (double) model->parameters);
       tm_card_add_row (card, "bits / weight", bpw, NULL);
     }
-  g_autofree char *tensors = g_strdup_printf ("%u (%u quantized)", model->tensors->len, model->n_quantized);
+  g_autofree char *n_tensors = tm_format_count (model->tensors->len), *n_quantized = tm_format_count (model->n_quantized);
+  g_autofree char *tensors = g_strdup_printf ("%s (%s quantized)", n_tensors, n_quantized);
   tm_card_add_row (card, "tensors", tensors, NULL);
 
   if (model->tensors->len > 0)
@@ -201,7 +204,7 @@ tm_inspector_add_module (GtkWidget *box, TmDocument *document, TmModule *module,
       g_autofree char *from = tm_text_escape (first->path, -1);
       g_autofree char *range = g_strdup_printf ("%s – %" G_GINT64_FORMAT, from, last->number);
       tm_card_add_row (card, "blocks", range, "Same names, shapes, dtypes and granularity");
-      g_autofree char *count = g_strdup_printf ("%u", fold->count);
+      g_autofree char *count = tm_format_count (fold->count);
       tm_card_add_row (card, "count", count, NULL);
     }
   else
@@ -219,6 +222,6 @@ tm_inspector_add_module (GtkWidget *box, TmDocument *document, TmModule *module,
       g_autofree char *bpw = g_strdup_printf ("%.2f", (double) bytes * 8 / (double) parameters);
       tm_card_add_row (card, "bits / weight", bpw, NULL);
     }
-  g_autofree char *tensors = g_strdup_printf ("%u", n_tensors);
+  g_autofree char *tensors = tm_format_count (n_tensors);
   tm_card_add_row (card, "tensors", tensors, NULL);
 }

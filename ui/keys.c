@@ -2,6 +2,8 @@
 
 #include "ui/accessible.h"
 
+#include <string.h>
+
 #define FILES "File"
 #define GO "Go"
 #define SEE "See"
@@ -126,7 +128,11 @@ tm_key_get_label (const TmKey *key)
 
       if (!gtk_accelerator_parse (accels[i], &value, &modifiers))
         continue;
-      g_autofree char *one = gtk_accelerator_get_label (value, modifiers);
+      /* The toolkit says Shift first; people, and every other place here, say Ctrl+Shift. */
+      g_autofree char *named = gtk_accelerator_get_label (value, modifiers);
+      g_autofree char *one = g_str_has_prefix (named, "Shift+Ctrl+")
+                                 ? g_strconcat ("Ctrl+Shift+", named + strlen ("Shift+Ctrl+"), NULL)
+                                 : g_steal_pointer (&named);
       if (label->len)
         g_string_append_c (label, ' ');
       g_string_append (label, one);

@@ -274,10 +274,15 @@ tm_panes_set_width (TmPanes *self, TmSide side, int width)
   gtk_widget_queue_allocate (GTK_WIDGET (self));
 }
 
+/* The width that a panel can have now: what it needs, up to what canvas and other panel leave. */
 static int
-shown_width (Side *side)
+limit_width (TmPanes *self, TmSide which, int width)
 {
-  return gtk_widget_get_width (side->child);
+  const Side *other = &self->side[!which];
+  int minimum, most = gtk_widget_get_width (GTK_WIDGET (self)) - MIN_CENTRE - (other->wide_shown ? other->width : 0);
+
+  gtk_widget_measure (self->side[which].child, GTK_ORIENTATION_HORIZONTAL, -1, &minimum, NULL, NULL, NULL);
+  return MAX (MIN (width, most), MAX (minimum, MIN_PANEL));
 }
 
 /* A handle with the focus is moved as a list's edge is: by steps, with Ctrl by larger ones, Home and End for its limits. */
@@ -287,7 +292,7 @@ on_handle_key (GtkEventControllerKey *controller, guint key, guint code, GdkModi
   GtkWidget *handle = gtk_event_controller_get_widget (GTK_EVENT_CONTROLLER (controller));
   const TmSide which = handle == self->side[TM_SIDE_START].handle ? TM_SIDE_START : TM_SIDE_END;
   const int step = (state & GDK_CONTROL_MASK ? 64 : 16) * (which == TM_SIDE_START ? 1 : -1);
-  int width = shown_width (&self->side[which]);
+  int width = limit_width (self, which, self->side[which].width);
 
   switch (key)
     {
@@ -310,9 +315,8 @@ on_handle_key (GtkEventControllerKey *controller, guint key, guint code, GdkModi
     default:
       return FALSE;
     }
-  /* What both panels together cannot have is not remembered: else the next keys would seem to do nothing. */
-  tm_panes_set_width (self, which, MIN (width, gtk_widget_get_width (GTK_WIDGET (self)) - MIN_CENTRE
-                                                   - (self->side[!which].wide_shown ? shown_width (&self->side[!which]) : 0)));
+  /* What it cannot have is not remembered: else the next keys would seem to do nothing. */
+  tm_panes_set_width (self, which, limit_width (self, which, width));
   return TRUE;
 }
 

@@ -46,6 +46,8 @@ struct _TmWindow
 
   guint opening; /* models on their way into this window */
   gboolean narrow, tight;
+  int title_chars;    /* of the header's title, at most */
+  int end_with_words; /* width of the header's end when it was last not tight */
   guint naming; /* idle */
 };
 

@@ -6,6 +6,8 @@
 #include "ui/keys.h"
 #include "ui/settings.h"
 
+#define MIN_TITLE 150 /* px that the header keeps for the title before the buttons lose their words */
+
 G_DEFINE_FINAL_TYPE (TmWindow, tm_window, GTK_TYPE_APPLICATION_WINDOW)
 
 TmDocument *
@@ -107,23 +109,36 @@ on_appearance (TmWindow *self)
   tm_document_set_theme (self->document, dark, tm_appearance_get_accent (self->appearance));
 }
 
-/* Whether the header has no room for words: its labels, in whatever size the text has, take over a quarter of it. */
+/* What the wider of the header's ends wants: the title stands in the middle. */
+static int
+measure_end (TmWindow *self)
+{
+  GtkWidget *buttons[] = { GTK_WIDGET (self->open_button), GTK_WIDGET (self->overlay_button) };
+  int natural[G_N_ELEMENTS (buttons)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (buttons); i++)
+    gtk_widget_measure (gtk_widget_get_parent (buttons[i]), GTK_ORIENTATION_HORIZONTAL, -1, NULL, &natural[i], NULL, NULL);
+  return MAX (natural[0], natural[1]);
+}
+
+/* Whether the header has no room for its buttons' words, in whatever size the text has, and a title. */
 static gboolean
 is_tight (TmWindow *self, int width)
 {
-  GtkWidget *labels[] = { self->open_label, self->compare_label, self->overlay_label, self->boundaries_label };
-  int all = 0;
+  if (!self->tight)
+    self->end_with_words = measure_end (self);
+  return width < TM_NARROW_WIDTH || width < 2 * self->end_with_words + MIN_TITLE;
+}
 
-  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
-    {
-      g_autoptr (PangoLayout) layout
-          = gtk_widget_create_pango_layout (labels[i], gtk_label_get_text (GTK_LABEL (labels[i])));
-      int label;
+/* The buttons get what the title leaves on either side: so that it does not cut their words, it is as wide as they leave. */
+static int
+get_title_chars (TmWindow *self, int width)
+{
+  PangoFontMetrics *metrics = pango_context_get_metrics (gtk_widget_get_pango_context (self->title), NULL, NULL);
+  int one = pango_font_metrics_get_approximate_char_width (metrics) / PANGO_SCALE;
 
-      pango_layout_get_pixel_size (layout, &label, NULL);
-      all += label;
-    }
-  return width < TM_NARROW_WIDTH || width * 10 < all * 36;
+  pango_font_metrics_unref (metrics);
+  return MAX (8, (width - 2 * measure_end (self) - 64) / MAX (one, 1));
 }
 
 static void
@@ -158,6 +173,9 @@ apply_width (gpointer data)
     {
       set_narrow (self, width < TM_NARROW_WIDTH);
       set_tight (self, is_tight (self, width));
+      self->title_chars = get_title_chars (self, width);
+      gtk_label_set_max_width_chars (GTK_LABEL (self->title), self->title_chars);
+      gtk_label_set_max_width_chars (GTK_LABEL (self->subtitle), self->title_chars);
       tm_window_update_actions (self);
     }
   return G_SOURCE_REMOVE;
@@ -169,7 +187,8 @@ tm_window_size_allocate (GtkWidget *widget, int width, int height, int baseline)
   TmWindow *self = TM_WINDOW (widget);
 
   GTK_WIDGET_CLASS (tm_window_parent_class)->size_allocate (widget, width, height, baseline);
-  if ((width < TM_NARROW_WIDTH) != self->narrow || is_tight (self, width) != self->tight)
+  if ((width < TM_NARROW_WIDTH) != self->narrow || is_tight (self, width) != self->tight
+      || get_title_chars (self, width) != self->title_chars)
     g_idle_add_full (G_PRIORITY_HIGH_IDLE, apply_width, g_object_ref (self), g_object_unref);
 }
 

@@ -415,7 +415,7 @@ tm_model_describe (TmModel *model)
   g_autofree char *size = tm_format_size (model->bytes);
   GString *text = g_string_new (NULL);
 
-  g_string_append_printf (text, "%s parameters · %s", parameters, size);
+  g_string_append_printf (text, "%s parameter%s · %s", parameters, model->parameters == 1 ? "" : "s", size);
   if (model->architecture != NULL)
     {
       g_autofree char *architecture = g_utf8_make_valid (model->architecture, -1);

@@ -31,9 +31,8 @@ xdotool key ctrl+a BackSpace Escape
 say "typing in an entry stays text"
 
 # the panels' edges are in the Tab order and move by the arrow keys
-xdotool key ctrl+f
-for i in $(seq 8); do xdotool key Tab; dump | grep -q 'separator "Width of the outliner.*focused' && break; done
-see separator "Width of the outliner: 260 pixels"
+xdotool key ctrl+f Tab Tab # filter, list, edge: Tab does not walk the rows
+for i in $(seq 50); do dump | grep -q 'separator "Width of the outliner: 260 pixels".*focused' && break; sleep 0.1; done
 xdotool key Right Right Left; see separator "Width of the outliner: 276 pixels"
 xdotool key ctrl+Left; see separator "Width of the outliner: 212 pixels"
 say "panels are resized by keys"
