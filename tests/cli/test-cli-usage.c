@@ -17,7 +17,7 @@ test_usage (void)
     { "info", "--strictly", "x.gguf", NULL },
     { "info", "--stored", "x.gguf", NULL },
     { "info", "--assume", NULL },
-    { "tensors", "--filter", "attn", "x.gguf", NULL }, /* not one of its options yet */
+    { "tensors", "x.gguf", "--filter", NULL },
     { "scalar", "x.gguf", NULL },
     { "scalar", "x.gguf", "t", NULL },
     { "values", "x.gguf", NULL },
