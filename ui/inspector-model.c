@@ -157,6 +157,7 @@ tm_inspector_add_model (GtkWidget *box, TmDocument *document)
       tm_inspector_add_quantization (box, document);
       tm_inspector_add_assumptions (box, document, -1);
       add_granularities (box, model);
+  tm_inspector_add_model_support (box, document);
     }
   add_files (box, model);
   add_metadata (box, model);

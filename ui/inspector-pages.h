@@ -29,6 +29,8 @@ void tm_inspector_add_total_error (GtkWidget *box, TmDocument *document, const T
 /* What is known of it; nothing where nothing is. selected: a value to mark, or NaN. */
 void tm_inspector_add_distribution (GtkWidget *box, TmDocument *document, guint tensor, double selected);
 void tm_inspector_add_total_distribution (GtkWidget *box, TmDocument *document, const TmModule *module);
+void tm_inspector_add_support (GtkWidget *box, TmDocument *document, guint tensor);
+void tm_inspector_add_model_support (GtkWidget *box, TmDocument *document);
 /* The bytes were read on a worker. */
 void tm_inspector_add_packing (GtkWidget *box, TmDocument *document, TmPackingCard *packing);
 

@@ -157,6 +157,7 @@ explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
   tm_inspector_add_tensor (page, self->document, job->tensor);
   tm_inspector_add_distribution (page, self->document, job->tensor, get_number (&job->scalar));
   tm_inspector_add_operands (page, self->document, job->tensor);
+  tm_inspector_add_support (page, self->document, job->tensor);
   set_page (self, page);
 }
 
@@ -210,6 +211,7 @@ update (TmInspector *self)
           tm_inspector_add_tensor (page, self->document, address->tensor);
           tm_inspector_add_distribution (page, self->document, address->tensor, (double) NAN);
           tm_inspector_add_operands (page, self->document, address->tensor);
+          tm_inspector_add_support (page, self->document, address->tensor);
         }
       else if (kind == TM_ADDRESS_STORED)
         tm_inspector_add_stored (page, self->document, address->tensor);

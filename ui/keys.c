@@ -62,6 +62,8 @@ const TmKey tm_keys[] = {
 
   { TM_KEY_WINDOW, PANELS, "Outliner", "win.outliner", "F9" },
   { TM_KEY_WINDOW, PANELS, "Inspector", "win.inspector", "<Control>F9" },
+  { TM_KEY_WINDOW, PANELS, "Tensor table", "win.table", "<Control>t" },
+  { TM_KEY_WINDOW, PANELS, "Statistics of all tensors", "win.statistics", "" },
   { TM_KEY_WINDOW, PANELS, "Full screen", "win.fullscreen", "F11" },
   { TM_KEY_WINDOW, PANELS, "Problems", "win.problems", "" },
   { TM_KEY_WINDOW, PANELS, "Follow the desktop's colours", "app.theme::system", "" },

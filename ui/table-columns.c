@@ -4,9 +4,18 @@
 
 G_DEFINE_FINAL_TYPE (TmTableRow, tm_table_row, G_TYPE_OBJECT)
 
+static guint changed_signal;
+
 static void
 tm_table_row_class_init (TmTableRowClass *klass)
 {
+  changed_signal = g_signal_new ("changed", TM_TYPE_TABLE_ROW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+}
+
+void
+tm_table_row_changed (TmTableRow *row)
+{
+  g_signal_emit (row, changed_signal, 0);
 }
 
 static void
@@ -50,19 +59,38 @@ setup_cell (GtkSignalListItemFactory *factory, GtkListItem *item, const TmTableC
 
   gtk_label_set_xalign (GTK_LABEL (label), 0);
   gtk_label_set_ellipsize (GTK_LABEL (label), column->width ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_MIDDLE);
+  if (!column->width)
+    gtk_label_set_width_chars (GTK_LABEL (label), 24); /* names stay names; what has no room scrolls */
   if (column->number)
     gtk_widget_add_css_class (label, "monospace");
+  g_object_set_data (G_OBJECT (label), "column", (gpointer) column);
   gtk_list_item_set_child (item, label);
+}
+
+static void
+show_row (TmTableRow *row, GtkWidget *label)
+{
+  const TmTableColumn *column = g_object_get_data (G_OBJECT (label), "column");
+  g_autofree char *text = column->format (row);
+
+  gtk_label_set_text (GTK_LABEL (label), text ? text : "–");
+  gtk_widget_set_tooltip_text (label, column->width ? NULL : text);
 }
 
 static void
 bind_cell (GtkSignalListItemFactory *factory, GtkListItem *item, const TmTableColumn *column)
 {
+  TmTableRow *row = gtk_list_item_get_item (item);
   GtkWidget *label = gtk_list_item_get_child (item);
-  g_autofree char *text = column->format (gtk_list_item_get_item (item));
 
-  gtk_label_set_text (GTK_LABEL (label), text ? text : "–");
-  gtk_widget_set_tooltip_text (label, column->width ? NULL : text);
+  g_signal_connect (row, "changed", G_CALLBACK (show_row), label);
+  show_row (row, label);
+}
+
+static void
+unbind_cell (GtkSignalListItemFactory *factory, GtkListItem *item, const TmTableColumn *column)
+{
+  g_signal_handlers_disconnect_by_func (gtk_list_item_get_item (item), show_row, gtk_list_item_get_child (item));
 }
 
 void
@@ -77,6 +105,7 @@ tm_table_add_columns (GtkColumnView *view, const TmTableColumn *columns, guint n
 
       g_signal_connect (factory, "setup", G_CALLBACK (setup_cell), (gpointer) column);
       g_signal_connect (factory, "bind", G_CALLBACK (bind_cell), (gpointer) column);
+      g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cell), (gpointer) column);
       gtk_column_view_column_set_sorter (shown, sorter);
       gtk_column_view_column_set_resizable (shown, TRUE);
       if (column->width)

@@ -18,6 +18,7 @@ struct _TmTableRow
 };
 
 TmTableRow *tm_table_row_new (guint tensor, gpointer owner, gconstpointer data);
+void tm_table_row_changed (TmTableRow *row); /* cells that show it read it again */
 
 typedef struct
 {

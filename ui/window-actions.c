@@ -289,6 +289,25 @@ inspector (GSimpleAction *action, GVariant *value, gpointer data)
 }
 
 static void
+table (GSimpleAction *action, GVariant *value, gpointer data)
+{
+  tm_window_show_table (data, g_variant_get_boolean (value));
+  g_simple_action_set_state (action, value);
+}
+
+static void
+close_table (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  g_action_change_state (g_action_map_lookup_action (data, "table"), g_variant_new_boolean (FALSE));
+}
+
+static void
+statistics (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  tm_window_compute_all (data);
+}
+
+static void
 fullscreen (GSimpleAction *action, GVariant *value, gpointer self)
 {
   if (g_variant_get_boolean (value))
@@ -368,6 +387,9 @@ static const GActionEntry entries[] = {
   { "reduce", NULL, "s", "'largest'", reduce },
   { "outliner", NULL, NULL, "true", outliner },
   { "inspector", NULL, NULL, "true", inspector },
+  { "table", NULL, NULL, "false", table },
+  { "close-table", close_table },
+  { "statistics", statistics },
   { "fullscreen", NULL, NULL, "false", fullscreen },
   { "problems", problems },
   { "shortcuts", shortcuts },
@@ -393,7 +415,7 @@ tm_window_update_actions (TmWindow *self)
 {
   static const char *const with_model[] = { "reload",  "go-to",    "up",           "into",     "next-tensor", "previous-tensor",
                                             "address", "filter",   "copy-address", "outliner", "inspector",   "problems",
-                                            "compare", "compare-folder", NULL };
+                                            "compare", "compare-folder", "table", "statistics", NULL };
   static const char *const with_scalar[] = { "copy-value", "copy-record", NULL };
   TmDocument *document = self->document;
   guint tensor;

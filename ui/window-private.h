@@ -1,5 +1,6 @@
 /* What the files of the window share: window.c (structure), window-open.c, window-actions.c, window-drop.c,
- * window-compare.c, window-statistics.c. */
+ * window-compare.c, window-statistics.c,
+ * window-dock.c. */
 #pragma once
 
 #include "ui/banner.h"
@@ -37,7 +38,9 @@ struct _TmWindow
   GtkWidget *outliner, *canvas, *inspector;
   TmStatusBar *status_bar;
   GtkWidget *drop_page;
-  GtkWidget *dock; /* under the canvas */
+  GtkWidget *dock, *dock_switcher; /* under the canvas */
+  GtkStack *dock_stack;
+  gboolean table_shown;
   GCancellable *comparing;
   GCancellable *computing_all, *computing_one; /* statistics */
   guint computing_idle;
@@ -65,6 +68,11 @@ void tm_window_compare (TmWindow *window, const char *path);
 void tm_window_compare_any (TmWindow *window, GPtrArray *paths); /* of one model */
 void tm_window_compare_again (TmWindow *window, TmModel *reference);
 void tm_window_stop_comparing (TmWindow *window); /* the work, not the result */
+
+/* window-dock.c */
+void tm_window_build_dock (TmWindow *window);
+void tm_window_update_dock (TmWindow *window, gboolean show_comparison);
+void tm_window_show_table (TmWindow *window, gboolean shown);
 
 /* window-statistics.c */
 void tm_window_install_statistics (TmWindow *window);

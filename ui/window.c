@@ -44,6 +44,8 @@ on_model_changed (TmWindow *self)
   gtk_widget_set_tooltip_text (self->subtitle, subtitle);
   gtk_widget_set_visible (self->subtitle, subtitle != NULL);
   gtk_stack_set_visible_child_name (self->stack, model ? "model" : "empty");
+  if (self->dock)
+    tm_window_update_dock (self, FALSE);
   tm_window_stop_comparing (self);
   if (!tm_document_keeps_view (self->document))
     g_clear_object (&self->reference);
@@ -55,7 +57,7 @@ on_model_changed (TmWindow *self)
 static void
 on_comparison_changed (TmWindow *self)
 {
-  gtk_widget_set_visible (self->dock, tm_document_get_comparison (self->document) != NULL);
+  tm_window_update_dock (self, TRUE);
   tm_window_update_actions (self);
 }
 
@@ -321,8 +323,7 @@ build (TmWindow *self, TmRenderer renderer)
   self->outliner = tm_outliner_new (self->document);
   self->canvas = tm_canvas_new (self->document, renderer);
   self->inspector = tm_inspector_new (self->document);
-  self->dock = tm_compare_panel_new (self->document);
-  gtk_widget_set_visible (self->dock, FALSE);
+  tm_window_build_dock (self);
   self->panes = TM_PANES (tm_panes_new (self->outliner, centre_new (self), self->inspector));
   self->status_bar = TM_STATUS_BAR (tm_status_bar_new (self->document, self->jobs));
   self->palette = tm_finder_new (self->document, activate_by_name, self);

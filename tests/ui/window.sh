@@ -34,14 +34,14 @@ quit() { # closes the program by its key and looks at what it leaves behind
   [ ! -s "$err" ] || fail "wrote on stderr"
   [ ! -s "$out" ] || fail "wrote on stdout"
 }
-# drop FILE...: a real drag from another program's window onto ours (W), by pointer
+# drop FILE...: a real drag from another program's window onto ours (W), by pointer; across: how far from its left
 drop() {
   local d status
   "$DRAG" -x -g 120x80+10+10 "$@" >"$RUN_GUI_DIR/drag" & d=$!
   until grep -q ready "$RUN_GUI_DIR/drag"; do sleep 0.05; done
   eval "$(xdotool getwindowgeometry --shell "$W")"
   xdotool mousemove 60 50 mousedown 1 sleep 0.1 mousemove 80 60 mousemove 120 90 \
-    mousemove $((X + 400)) $((Y + 350)) sleep 0.2 mousemove $((X + 410)) $((Y + 360)) sleep 0.3 mouseup 1
+    mousemove $((X + ${across:-400})) $((Y + 350)) sleep 0.2 mousemove $((X + ${across:-400} + 10)) $((Y + 360)) sleep 0.3 mouseup 1
   wait $d; status=$?
   [ $status = 0 ] || fail "the drop was not taken"
 }
