@@ -61,6 +61,8 @@ name_private_part (GtkWidget *widget)
     set_label (widget, "Mark");
   else if (g_str_equal (type, "GtkPopoverContent"))
     set_label (widget, "Details");
+  else if (g_str_equal (type, "GtkPanedHandle"))
+    set_label (widget, "Edge");
 }
 
 void
@@ -75,6 +77,8 @@ tm_accessible_name_parts (GtkWidget *widget)
     name_pages (GTK_STACK (widget));
   else if (GTK_IS_OVERLAY (widget))
     set_label (widget, "Content");
+  else if (GTK_IS_PANED (widget))
+    set_label (widget, "Content and what stands under it");
   else if (GTK_IS_POPOVER_MENU (widget))
     set_label (widget, "Menu");
   else if (GTK_IS_POPOVER (widget))

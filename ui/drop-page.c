@@ -88,8 +88,9 @@ tm_drop_page_offer (TmDropPage *self, const char *open, gboolean compare)
 TmDrop
 tm_drop_page_point (TmDropPage *self, double x, double y)
 {
-  const gboolean compare = gtk_widget_get_visible (self->target[TM_DROP_COMPARE].box)
-                           && x >= gtk_widget_get_width (GTK_WIDGET (self)) / 2.0;
+  /* The page covers its parent; it has no size of its own before it is shown and after it is hidden, when a drop arrives. */
+  const int width = gtk_widget_get_width (gtk_widget_get_parent (GTK_WIDGET (self)));
+  const gboolean compare = gtk_widget_get_visible (self->target[TM_DROP_COMPARE].box) && x >= width / 2.0;
 
   for (guint i = 0; i < TM_N_DROPS; i++)
     if (compare == (i == TM_DROP_COMPARE))

@@ -159,6 +159,8 @@ set_narrow (TmWindow *self, gboolean narrow)
 {
   self->narrow = narrow;
   tm_status_bar_set_narrow (self->status_bar, narrow);
+  /* 360 pixels hold one button less; the menu has it too. */
+  gtk_widget_set_visible (gtk_widget_get_ancestor (self->compare_label, GTK_TYPE_BUTTON), !narrow);
   if (narrow)
     gtk_widget_add_css_class (GTK_WIDGET (self), "narrow");
   else
