@@ -112,15 +112,26 @@ count_cells (guint32 *cells, const float *numbers, gsize n)
     }
 }
 
+/* A number near to where the others are: the middle one of three, as one may be far off. */
+static float
+choose_shift (const float *numbers, gsize n)
+{
+  float a = numbers[0], b = numbers[n / 2], c = numbers[n - 1];
+
+  return MAX (MIN (a, b), MIN (MAX (a, b), c));
+}
+
 void
 tm_count_floats (TmMoments *moments, guint32 *cells, const float *numbers, gsize n)
 {
   TmChunkSums sums;
   TmMoments chunk;
+  float shift;
 
   if (n == 0)
     return;
-  tm_count_chunk (numbers, n, numbers[0], &sums);
+  shift = choose_shift (numbers, n);
+  tm_count_chunk (numbers, n, shift, &sums);
   if (sums.not_finite)
     {
       count_some (moments, cells, numbers, n);
@@ -134,7 +145,7 @@ tm_count_floats (TmMoments *moments, guint32 *cells, const float *numbers, gsize
       cells[0] -= sums.zeros - sums.negative_zeros; /* modulo 2^32: the other of the pair may hold them */
       cells[2 * SIGN] -= sums.negative_zeros;
     }
-  add_chunk (moments, &chunk, (double) numbers[0], sums.sum, sums.squares);
+  add_chunk (moments, &chunk, (double) shift, sums.sum, sums.squares);
 }
 
 /* Not by way of float32, which would round numbers over a cell's edge. */
