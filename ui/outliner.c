@@ -1,10 +1,10 @@
 /* Outliner: the module tree as a list that a keyboard and a screen reader can walk, with dtype chips, sizes and a name
  * filter. It observes the document's selection and sets it; nothing else. */
 #include "ui/outline-model.h"
+#include "ui/query-filter.h"
 #include "ui/panes.h"
 #include "ui/widgets.h"
 
-#include <string.h>
 
 #include "io/number.h"
 #include "io/text.h"
@@ -21,7 +21,7 @@ struct _TmOutliner
   GtkTreeListModel *tree;       /* NULL while a filter is on or nothing is open */
   TmOutlineList *flat;          /* the filter's result */
   GtkSingleSelection *selection;
-  GCancellable *filtering;
+  TmQueryFilter *filter;
   gboolean syncing;             /* our own selection change: do not answer it */
 };
 
@@ -217,81 +217,64 @@ show_tree (TmOutliner *self)
   sync_selection (self);
 }
 
-/* --- Filter: on a worker, since a sharded index can hold half a million names -------------------------------------- */
+/* --- Filter: answered on a worker, since a sharded index can hold half a million names ------------------------------ */
 
-typedef struct { TmModel *model; char *needle; } FilterJob;
-
+/* The text with the character marked that could not be read, and why. */
 static void
-filter_job_free (FilterJob *job)
+show_problem (TmOutliner *self, const TmQueryAnswer *answer)
 {
-  g_object_unref (job->model);
-  g_free (job->needle);
-  g_free (job);
+  const char *text = gtk_editable_get_text (GTK_EDITABLE (self->entry));
+  g_autofree char *shown = g_strdup_printf ("%s \n%s", text, answer->problem);
+  const char *from = g_utf8_offset_to_pointer (text, MIN ((glong) answer->at, g_utf8_strlen (text, -1)));
+  const char *end = *from != '\0' ? g_utf8_next_char (from) : from + 1; /* at the end: the space behind it */
+  g_autoptr (PangoAttrList) marks = pango_attr_list_new ();
+  PangoAttribute *mark = pango_attr_underline_new (PANGO_UNDERLINE_ERROR), *bold = pango_attr_weight_new (PANGO_WEIGHT_BOLD);
+  mark->start_index = bold->start_index = (guint) (from - text);
+  mark->end_index = bold->end_index = (guint) (end - text);
+  pango_attr_list_insert (marks, mark);
+  pango_attr_list_insert (marks, bold);
+  show_message (self, shown);
+  gtk_label_set_attributes (GTK_LABEL (self->empty_label), marks);
+  gtk_widget_add_css_class (self->entry, "error");
 }
 
 static void
-filter_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+filter_answered (const TmQueryAnswer *answer, gpointer data)
 {
-  FilterJob *job = data;
-  GArray *found = g_array_new (FALSE, FALSE, sizeof (guint));
-  for (guint i = 0; i < job->model->tensors->len; i++)
+  TmOutliner *self = data;
+  TmModel *model = tm_document_get_model (self->document);
+  if (answer->problem != NULL)
+    show_problem (self, answer);
+  else if (answer->found == NULL)
     {
-      if ((i & 1023) == 0 && g_cancellable_is_cancelled (cancellable))
-        break;
-      const TmTensor *tensor = tm_model_tensor (job->model, i);
-      g_autofree char *name = g_ascii_strdown (tensor->name, -1);
-      g_autofree char *dtype = g_ascii_strdown (tensor->dtype_label != NULL ? tensor->dtype_label : "", -1);
-      if (strstr (name, job->needle) != NULL || strcmp (dtype, job->needle) == 0)
-        g_array_append_val (found, i);
+      g_autofree char *message = g_strdup_printf ("Statistics… %.0f %%", answer->progress * 100);
+      show_message (self, message);
     }
-  g_task_return_pointer (task, found, (GDestroyNotify) g_array_unref);
-}
-
-static void
-filter_done (GObject *object, GAsyncResult *result, gpointer data)
-{
-  TmOutliner *self = TM_OUTLINER (object);
-  g_autoptr (GError) error = NULL;
-  GArray *found = g_task_propagate_pointer (G_TASK (result), &error);
-  if (found == NULL)
-    return; /* cancelled: a newer filter is on its way */
-  FilterJob *job = g_task_get_task_data (G_TASK (result));
-  if (job->model != tm_document_get_model (self->document))
+  else
     {
-      g_array_unref (found);
-      return;
+      guint n = answer->found->len;
+      g_clear_object (&self->flat);
+      g_clear_object (&self->tree);
+      self->flat = tm_outline_list_new_flat (model, g_array_ref (answer->found));
+      set_list (self, G_LIST_MODEL (g_object_ref (self->flat)));
+      show_message (self, n == 0 ? "No tensor is like this.\nEscape clears the filter." : NULL);
+      sync_selection (self);
     }
-  guint n = found->len;
-  g_clear_object (&self->flat);
-  g_clear_object (&self->tree);
-  self->flat = tm_outline_list_new_flat (job->model, found);
-  set_list (self, G_LIST_MODEL (g_object_ref (self->flat)));
-  g_autofree char *needle = tm_text_escape (job->needle, -1);
-  g_autofree char *message
-      = n == 0 ? g_strdup_printf ("No tensor has “%s” in its name.\nEscape clears the filter.", needle) : NULL;
-  show_message (self, message);
-  sync_selection (self);
 }
 
 static void
 filter_changed (GtkSearchEntry *entry, TmOutliner *self)
 {
-  g_cancellable_cancel (self->filtering);
-  g_clear_object (&self->filtering);
   const char *text = gtk_editable_get_text (GTK_EDITABLE (entry));
-  TmModel *model = tm_document_get_model (self->document);
-  if (text[0] == '\0' || model == NULL)
+  gtk_widget_remove_css_class (self->entry, "error");
+  gtk_label_set_attributes (GTK_LABEL (self->empty_label), NULL);
+  if (text[0] == '\0' || tm_document_get_model (self->document) == NULL)
     {
+      tm_query_filter_ask (self->filter, NULL);
       show_tree (self);
       return;
     }
-  self->filtering = g_cancellable_new ();
-  FilterJob *job = g_new0 (FilterJob, 1);
-  job->model = g_object_ref (model);
-  job->needle = g_ascii_strdown (text, -1);
-  g_autoptr (GTask) task = g_task_new (self, self->filtering, filter_done, NULL);
-  g_task_set_task_data (task, job, (GDestroyNotify) filter_job_free);
-  g_task_run_in_thread (task, filter_run);
+  tm_query_filter_ask (self->filter, text);
 }
 
 static void
@@ -378,8 +361,7 @@ static void
 tm_outliner_dispose (GObject *object)
 {
   TmOutliner *self = TM_OUTLINER (object);
-  g_cancellable_cancel (self->filtering);
-  g_clear_object (&self->filtering);
+  g_clear_pointer (&self->filter, tm_query_filter_free);
   g_clear_pointer (&self->box, gtk_widget_unparent);
   g_clear_object (&self->flat);
   g_clear_object (&self->tree);
@@ -403,9 +385,12 @@ tm_outliner_init (TmOutliner *self)
   gtk_widget_set_parent (self->box, GTK_WIDGET (self));
 
   self->entry = gtk_search_entry_new ();
-  g_object_set (self->entry, "placeholder-text", "Filter tensors by name", NULL);
+  g_object_set (self->entry, "placeholder-text", "dtype:Q6_K rows>1000 …", NULL);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->entry), GTK_ACCESSIBLE_PROPERTY_LABEL, "Filter tensors by name", -1);
   gtk_widget_add_css_class (self->entry, "outline-filter");
+  gtk_widget_set_tooltip_text (self->entry,
+                               "A part of the name, or a query: dtype:Q6_K, module:*.ffn_*, rows>4096, sqnr<20, absmax>8, "
+                               "nan>0, zeros>50%, with and, or, not and parentheses");
   g_signal_connect (self->entry, "search-changed", G_CALLBACK (filter_changed), self);
   g_signal_connect (self->entry, "stop-search", G_CALLBACK (filter_stopped), self);
   gtk_box_append (GTK_BOX (self->box), self->entry);
@@ -449,6 +434,7 @@ tm_outliner_new (TmDocument *document)
 {
   TmOutliner *self = g_object_new (TM_TYPE_OUTLINER, NULL);
   self->document = g_object_ref (document);
+  self->filter = tm_query_filter_new (document, filter_answered, self);
   g_signal_connect_object (document, "model-changed", G_CALLBACK (document_model_changed), self, 0);
   g_signal_connect_object (document, "selection-changed", G_CALLBACK (document_selected), self, 0);
   show_tree (self);

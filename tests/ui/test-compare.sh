@@ -45,4 +45,13 @@ say "the scalar's delta: ${expected[0]}"
 press button "End the comparison"
 gone label "57 tensors aligned"
 gone label "baseline"
+say "ended"
+
+xdotool key ctrl+f; xdotool type "absmax>5 dtype:Q4_K"
+see label "blk.2.attn_output.weight"; gone label "output_norm.weight"
+xdotool key ctrl+a; xdotool type "rows>"
+see label "character"
+xdotool key Escape
+see label "output_norm.weight"
+say "the filter computes statistics, and points at what it cannot read"
 quit
