@@ -63,7 +63,7 @@ add_mark (TmScene *scene, const TmBox *box)
 
 typedef struct
 {
-  int left, baseline, title_width;
+  int title_px, left, baseline, title_width;
   TmPixels badge;
 } TitlePlace; /* badge.width 0: none */
 
@@ -77,6 +77,7 @@ place_title (const TmScene *scene, const TmBox *box, TmPixels at, TitlePlace *pl
   if (room < px (scene, 12) || width < px (scene, 24) || box->caption == NULL || at.y <= -px (scene, 60))
     return FALSE;
   *place = (TitlePlace) { .left = at.x + px (scene, 12),
+                          .title_px = title_px,
                           .baseline = at.y + MIN (room / 2 + px (scene, TITLE_PX) * 2 / 5, px (scene, 22)) };
   if (place->left < px (scene, 8)) /* a card that reaches out at the left keeps its title in sight */
     place->left = MIN (px (scene, 8), at.x + at.width - px (scene, 24));
@@ -116,7 +117,7 @@ add_title (TmScene *scene, const TmBox *box, TmPixels at)
   if (!place_title (scene, box, at, &place))
     return;
   if (place.title_width > 0)
-    tm_scene_text (scene, place.left, place.baseline, place.title_width, TM_FONT_SANS_BOLD, px (scene, TITLE_PX),
+    tm_scene_text (scene, place.left, place.baseline, place.title_width, TM_FONT_SANS_BOLD, (guint) place.title_px,
                    TM_ALIGN_LEFT, theme->text, box->caption);
   if (place.badge.width == 0)
     return;
