@@ -65,6 +65,8 @@ tm_sparsity_describe (const TmSparsity *sparsity)
 
   if (sparsity->fault != NULL)
     return g_string_free (g_string_append (text, sparsity->fault), FALSE);
+  if (sparsity->zeros == 0 && sparsity->revived == 0 && !sparsity->no_zero_code)
+    return g_string_free (g_string_append (text, "no zeros"), FALSE);
   if (sparsity->no_zero_code && !sparsity->has_reference && sparsity->estimate.of > 0)
     g_string_append_printf (text, "no code is for zero, %.1f %% have the one nearest to it",
                             get_percent ((double) sparsity->estimate.in_zero_code, sparsity->estimate.of));
