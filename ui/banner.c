@@ -8,10 +8,22 @@ struct _TmBanner
 {
   GtkWidget parent_instance;
   GtkWidget *box;
-  GQueue bars; /* GtkRevealer *, newest first */
+  GtkWidget *rest; /* says how many are no longer there */
+  GQueue bars; /* GtkBox *, newest first */
+  guint dropped;
 };
 
 G_DEFINE_FINAL_TYPE (TmBanner, tm_banner, GTK_TYPE_WIDGET)
+
+static void
+show_rest (TmBanner *self)
+{
+  g_autofree char *text
+      = g_strdup_printf (self->dropped == 1 ? "%u earlier message is not shown" : "%u earlier messages are not shown", self->dropped);
+
+  gtk_label_set_text (GTK_LABEL (self->rest), text);
+  gtk_widget_set_visible (self->rest, self->dropped > 0);
+}
 
 static void
 remove_bar (TmBanner *self, GtkWidget *bar)
@@ -19,6 +31,8 @@ remove_bar (TmBanner *self, GtkWidget *bar)
   g_queue_remove (&self->bars, bar);
   gtk_box_remove (GTK_BOX (self->box), bar);
   gtk_widget_set_visible (GTK_WIDGET (self), self->bars.length > 0);
+  if (self->bars.length == 0)
+    self->dropped = 0;
 }
 
 static void
@@ -62,7 +76,11 @@ tm_banner_show (TmBanner *self, const char *message)
         break;
       }
   if (self->bars.length == MAX_BARS)
-    remove_bar (self, g_queue_peek_tail (&self->bars));
+    {
+      remove_bar (self, g_queue_peek_tail (&self->bars));
+      self->dropped++;
+    }
+  show_rest (self);
 
   gtk_widget_add_css_class (bar, "bar");
   gtk_accessible_update_property (GTK_ACCESSIBLE (bar), GTK_ACCESSIBLE_PROPERTY_LABEL, "Problem", -1);
@@ -120,6 +138,11 @@ tm_banner_init (TmBanner *self)
 {
   self->box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   gtk_widget_set_parent (self->box, GTK_WIDGET (self));
+  self->rest = gtk_label_new (NULL);
+  gtk_widget_add_css_class (self->rest, "bar");
+  gtk_label_set_xalign (GTK_LABEL (self->rest), 0);
+  gtk_widget_set_visible (self->rest, FALSE);
+  gtk_box_append (GTK_BOX (self->box), self->rest);
   gtk_widget_set_visible (GTK_WIDGET (self), FALSE);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, "Messages", -1);
 }
