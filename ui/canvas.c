@@ -454,7 +454,7 @@ tm_canvas_init (TmCanvas *self)
   tm_camera_init (&self->camera, 0, 0);
 }
 
-#define NARROW 480 /* logical px: below that the zoom label stands above the legend, not beside it */
+#define NARROW 480 /* logical px: below that, or with large text, the zoom label stands above the legend, not beside it */
 
 /* The legend has what the zoom label leaves of the bottom edge, and no more than its rows need: what is not covered belongs
  * to the plane. */
@@ -474,7 +474,7 @@ static gboolean
 place_float (GtkOverlay *overlay, GtkWidget *child, GdkRectangle *place, TmCanvas *self)
 {
   int width = gtk_widget_get_width (GTK_WIDGET (overlay)), height = gtk_widget_get_height (GTK_WIDGET (overlay));
-  gboolean narrow = width < NARROW && gtk_widget_get_visible (self->legend);
+  gboolean narrow;
   int wide = 0, tall = 0;
 
   if (child != self->legend && child != self->zoom)
@@ -484,6 +484,7 @@ place_float (GtkOverlay *overlay, GtkWidget *child, GdkRectangle *place, TmCanva
       gtk_widget_measure (self->zoom, GTK_ORIENTATION_HORIZONTAL, -1, NULL, &wide, NULL, NULL);
       gtk_widget_measure (self->zoom, GTK_ORIENTATION_VERTICAL, -1, NULL, &tall, NULL, NULL);
     }
+  narrow = (width < NARROW || wide * 5 > width * 2) && gtk_widget_get_visible (self->legend);
   if (child == self->legend)
     *place = get_legend_place (self, width, height, narrow ? 0 : wide);
   else

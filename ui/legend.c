@@ -386,6 +386,8 @@ format_range (TmLegendBar *self, const TmLegend *legend, TmPalette palette)
 
   if (legend->tensor == G_MAXUINT || legend->depth == TM_DEPTH_ARCHITECTURE)
     return g_strdup ("each tensor\u2019s own range");
+  if (!(legend->range > 0) && tiles && tm_tiles_range_failed (tiles, legend->tensor, quantities[palette]))
+    return g_strdup ("values could not be read");
   if (!(legend->range > 0))
     return g_strdup (tiles && tm_tiles_get_range (tiles, legend->tensor, quantities[palette], &known)
                          ? "nothing but zeros seen"

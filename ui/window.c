@@ -134,9 +134,9 @@ is_tight (TmWindow *self, int width)
 
 /* The buttons get what the title leaves on either side: so that it does not cut their words, it is as wide as they leave. */
 static int
-get_title_chars (TmWindow *self, int width)
+get_title_chars (TmWindow *self, GtkWidget *label, int width)
 {
-  PangoFontMetrics *metrics = pango_context_get_metrics (gtk_widget_get_pango_context (self->title), NULL, NULL);
+  PangoFontMetrics *metrics = pango_context_get_metrics (gtk_widget_get_pango_context (label), NULL, NULL);
   int one = pango_font_metrics_get_approximate_char_width (metrics) / PANGO_SCALE;
 
   pango_font_metrics_unref (metrics);
@@ -177,9 +177,9 @@ apply_width (gpointer data)
     {
       set_narrow (self, width < TM_NARROW_WIDTH);
       set_tight (self, is_tight (self, width));
-      self->title_chars = get_title_chars (self, width);
+      self->title_chars = get_title_chars (self, self->title, width);
       gtk_label_set_max_width_chars (GTK_LABEL (self->title), self->title_chars);
-      gtk_label_set_max_width_chars (GTK_LABEL (self->subtitle), self->title_chars);
+      gtk_label_set_max_width_chars (GTK_LABEL (self->subtitle), get_title_chars (self, self->subtitle, width));
       tm_window_update_actions (self);
     }
   return G_SOURCE_REMOVE;
@@ -192,7 +192,7 @@ tm_window_size_allocate (GtkWidget *widget, int width, int height, int baseline)
 
   GTK_WIDGET_CLASS (tm_window_parent_class)->size_allocate (widget, width, height, baseline);
   if ((width < TM_NARROW_WIDTH) != self->narrow || is_tight (self, width) != self->tight
-      || get_title_chars (self, width) != self->title_chars)
+      || get_title_chars (self, self->title, width) != self->title_chars)
     g_idle_add_full (G_PRIORITY_HIGH_IDLE, apply_width, g_object_ref (self), g_object_unref);
 }
 

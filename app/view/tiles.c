@@ -24,6 +24,7 @@ typedef struct
   TmTileKey key; /* tensor and quantity */
   gboolean known;
   float range;
+  gboolean failed;
   float set; /* above 0: stands in its place */
 } Range;
 
@@ -186,6 +187,7 @@ take_range (TmTiles *tiles, TmJob *job)
 
   tiles->pending_ranges--;
   range->known = TRUE;
+  range->failed = job->error != NULL;
   range->range = job->error ? 0 : job->range;
 }
 
@@ -323,6 +325,15 @@ tm_tiles_set_range (TmTiles *tiles, guint tensor, TmQuantity quantity, float set
   range = g_hash_table_lookup (tiles->ranges, &key);
   if (range)
     range->set = set;
+}
+
+gboolean
+tm_tiles_range_failed (TmTiles *tiles, guint tensor, TmQuantity quantity)
+{
+  TmTileKey key = { .tensor = tensor, .quantity = (guint8) quantity };
+  const Range *range = g_hash_table_lookup (tiles->ranges, &key);
+
+  return range && range->failed;
 }
 
 gboolean

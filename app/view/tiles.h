@@ -65,6 +65,8 @@ gboolean tm_tile_make (const TmTensor *tensor, const TmSheet *sheet, const TmTil
 /* Colour range: 99.9th percentile of magnitude of a fixed sample of at most 65 536 elements, finite values only; found once
  * a tensor and quantity on a worker and cached. FALSE while it is not there yet (then asked for). */
 gboolean tm_tiles_get_range (TmTiles *tiles, guint tensor, TmQuantity quantity, float *range);
+/* Whether the sample could not be read: the range is then 0, and says nothing about the values. */
+gboolean tm_tiles_range_failed (TmTiles *tiles, guint tensor, TmQuantity quantity);
 /* In place of what the sample gave: a person's choice, or exact statistics. 0: the sample's again. */
 void tm_tiles_set_range (TmTiles *tiles, guint tensor, TmQuantity quantity, float range);
 float tm_tensor_sample_range (const TmTensor *tensor, TmQuantity quantity, GCancellable *cancellable, GError **error);

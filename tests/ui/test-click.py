@@ -48,7 +48,7 @@ def fail(message):
     sys.exit(1)
 
 
-def wait(what, look, seconds=25):
+def wait(what, look, seconds=60):
     """look(text of the window) until it gives something true."""
     end = time.monotonic() + seconds
     while True:
@@ -145,12 +145,15 @@ def one(renderer):
     window = run("xdotool", "search", "--sync", "--onlyvisible", "--name", "^sample.gguf$").stdout.split()[-1]
     xdo("windowactivate", "--sync", window)
 
-    for tensor, start in [("blk.0.attn_v.weight", (37, 130)), ("blk.0.attn_q.weight", (100, 31)),
-                          ("token_embd.weight", (1021, 64)), ("blk.2.attn_k.weight", (60, 100)),
-                          ("output_norm.weight", (130,))]:
+    # Every kind by OpenGL; of the other painter, which shares all but the painting, one quantized and one ordinary.
+    for tensor, start, pointed in [("blk.0.attn_v.weight", (37, 130), True), ("output_norm.weight", (130,), True),
+                                   ("blk.0.attn_q.weight", (100, 31), False), ("token_embd.weight", (1021, 64), False),
+                                   ("blk.2.attn_k.weight", (60, 100), False)][:5 if renderer == "gl" else 2]:
         go_to(f"{tensor}[{','.join(map(str, start))}]")
         at = wait(f"cells of {tensor}", lambda t: (lambda s: s and s[:2] == (tensor, start) and s[2] and s)(canvas_scalar(t)))
         compare(tensor, start, at[2])
+        if not pointed:
+            continue
 
         # A click two cells away from the one in the middle.
         where = run(here / "atspi-dump.py", "tensormorph", "--where", "image", tensor).stdout

@@ -8,25 +8,25 @@ dump | grep -q 'button "Boundaries".*pressed' || fail "boundaries are not on at 
 xdotool key b; sleep 0.3; dump | grep -q 'button "Boundaries".*pressed' && fail "B does not toggle boundaries"
 xdotool key b
 for pair in "2 Dtype" "4 Raw" "5 Scale" "1 None" "3 Value"; do
-  xdotool key "${pair% *}"; see button "Overlay: ${pair#* }" 10
+  xdotool key "${pair% *}"; see button "Overlay: ${pair#* }"
 done
 say "B and 1 … 5"
 
 xdotool key ctrl+k; see entry "Command palette"
 xdotool type --delay 40 'blk.0.attn_v.weight[37,130]'; xdotool key Return
-see image "blk.0.attn_v.weight" 10
-xdotool key ctrl+c; see label "Copied the value" 10
-xdotool key ctrl+shift+c; see label "Copied the record" 10
+see image "blk.0.attn_v.weight"
+xdotool key ctrl+c; see label "Copied the value"
+xdotool key ctrl+shift+c; see label "Copied the record"
 say "the palette goes to an address, value and record are copied"
 
 xdotool key alt+Up; gone image "scalar 37, 130"
-xdotool key alt+Left; see image "scalar 37, 130" 10
+xdotool key alt+Left; see image "scalar 37, 130"
 say "back in history"
 
 # letters typed into an entry are text, not keys of the window
 xdotool key ctrl+f; xdotool type --delay 40 'b2'; sleep 0.4
 dump | grep -q 'button "Boundaries".*pressed' || fail "typing b in the filter toggled boundaries"
-see button "Overlay: Value" 5
+see button "Overlay: Value"
 xdotool key ctrl+a BackSpace Escape
 say "typing in an entry stays text"
 

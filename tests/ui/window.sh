@@ -9,7 +9,7 @@ dump() { "$here"/atspi-dump.py -w 5 tensormorph 2>&1; }
 # start ARGUMENT...: the program in the background
 start() { G_DEBUG=fatal-warnings "$PROGRAM" "$@" >"$out" 2>"$err" & app=$!; }
 # see ROLE TEXT: wait until something with this text is there
-see() { "$here"/atspi-dump.py -w "${3:-30}" tensormorph --wait "$1" "$2" >/dev/null || fail "no $1 with “$2”"; }
+see() { "$here"/atspi-dump.py -w "${3:-60}" tensormorph --wait "$1" "$2" >/dev/null || fail "no $1 with “$2”"; }
 gone() { # gone ROLE TEXT: wait until nothing has this text
   local i
   for i in $(seq 60); do
