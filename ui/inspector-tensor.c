@@ -58,6 +58,65 @@ add_fault (GtkWidget *card, const char *fault)
   gtk_widget_add_css_class (tm_card_add_text (card, escaped, FALSE), "fault");
 }
 
+/* --- Raw bytes of what nobody here decodes ------------------------------------------------------------------------------ */
+
+#define RAW_BYTES 128
+#define RAW_BYTES_A_LINE 8
+
+typedef struct
+{
+  TmModel *model; /* own reference: keeps the stored tensor */
+  const TmStored *stored;
+} RawJob;
+
+static void
+raw_job_free (RawJob *job)
+{
+  g_object_unref (job->model);
+  g_free (job);
+}
+
+static void
+raw_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const TmStored *stored = ((RawJob *) data)->stored;
+  guint8 bytes[RAW_BYTES];
+  gsize n = (gsize) MIN (stored->bytes, sizeof bytes);
+  g_autoptr (GError) error = NULL;
+  GString *text = g_string_new (NULL);
+
+  if (!tm_source_read (stored->source, stored->offset, bytes, n, &error))
+    g_string_append (text, error->message);
+  else
+    for (gsize i = 0; i < n; i++)
+      g_string_append_printf (text, "%02X%s", bytes[i], i + 1 == n ? "" : (i + 1) % RAW_BYTES_A_LINE == 0 ? "\n" : " ");
+  g_task_return_pointer (task, g_string_free (text, FALSE), g_free);
+}
+
+static void
+raw_done (GObject *label, GAsyncResult *result, gpointer data)
+{
+  g_autofree char *text = g_task_propagate_pointer (G_TASK (result), NULL);
+  if (text != NULL)
+    gtk_label_set_text (GTK_LABEL (label), text);
+}
+
+static void
+add_raw_bytes (GtkWidget *box, TmModel *model, const TmStored *stored)
+{
+  if (stored == NULL || stored->source == NULL || stored->bytes == 0)
+    return;
+  RawJob *job = g_new (RawJob, 1);
+  job->model = g_object_ref (model);
+  job->stored = stored;
+  GtkWidget *card = tm_card_new (box, stored->bytes > RAW_BYTES ? "Raw bytes, the first 128" : "Raw bytes");
+  GtkWidget *label = tm_card_add_text (card, "", FALSE);
+  gtk_widget_add_css_class (label, "monospace");
+  g_autoptr (GTask) task = g_task_new (label, NULL, raw_done, NULL);
+  g_task_set_task_data (task, job, (GDestroyNotify) raw_job_free);
+  g_task_run_in_thread (task, raw_run);
+}
+
 void
 tm_inspector_add_tensor (GtkWidget *box, TmDocument *document, guint index)
 {
@@ -118,6 +177,8 @@ tm_inspector_add_tensor (GtkWidget *box, TmDocument *document, guint index)
   const char *device = tensor->values != NULL ? tensor->values->device : NULL;
   g_autofree char *device_text = device != NULL ? tm_text_escape (device, -1) : g_strdup ("not recorded");
   tm_card_add_row (card, "device", device_text, NULL);
+  if (tensor->dtype == TM_DTYPE_UNKNOWN)
+    add_raw_bytes (box, model, tensor->values);
 }
 
 /* What a piece adds to its module's name: "qweight". */

@@ -43,7 +43,12 @@ cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **o
   if (index < 0 && stored)
     index = tm_address_find_name (model, TRUE, name);
   if (index >= 0)
-    return *owned = cli_tensor_from_stored (model, (guint)index);
+    {
+      *owned = cli_tensor_from_stored (model, (guint) index);
+      if ((*owned)->values->dtype == TM_DTYPE_UNKNOWN) /* nobody here decodes it: its bytes can be had all the same */
+        tm_codec_attach_bytes (*owned);
+      return *owned;
+    }
   g_set_error (error, TM_ERROR, TM_ERROR_ADDRESS, "there is no %stensor \"%s\"", stored ? "stored " : "", name);
   return NULL;
 }

@@ -115,3 +115,27 @@ tm_codec_attach_simple (TmTensor *tensor)
       tensor->available = MIN (tensor->available, tensor->n_elements);
     }
 }
+
+gboolean
+tm_codec_attach_bytes (TmTensor *tensor)
+{
+  const TmStored *stored = tensor->values;
+
+  if (stored->source == NULL || stored->bytes == 0)
+    return FALSE;
+  g_free (tensor->shape);
+  g_free (tensor->stride);
+  g_clear_pointer (&tensor->granularity, tm_granularity_unref);
+  g_clear_pointer (&tensor->fault, g_free);
+  tensor->rank = 1;
+  tensor->shape = g_new (guint64, 1);
+  tensor->shape[0] = tensor->n_elements = tensor->bytes = stored->bytes;
+  tensor->stride = g_new (gint64, 1);
+  tensor->stride[0] = 1;
+  tensor->dtype = TM_DTYPE_U8;
+  tensor->dtype_label = tm_dtype_get_name (TM_DTYPE_U8);
+  tensor->quantized = FALSE;
+  tensor->scheme = NULL;
+  tensor->codec = &tm_codec_plain;
+  return TRUE;
+}

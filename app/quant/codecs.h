@@ -9,6 +9,10 @@ G_BEGIN_DECLS
  * plain dtypes and ggml block types. tensor has its name, shape, operands and values set. */
 void tm_codec_attach_simple (TmTensor *tensor);
 
+/* A dtype that is unknown here: its bytes as they are, U8 in one axis. tensor as above; shape and stride are replaced.
+ * FALSE, and nothing changed, where there are no bytes. */
+gboolean tm_codec_attach_bytes (TmTensor *tensor);
+
 /* NVFP4 of ggml with a per-tensor (or per-expert) F32 companion: value = block value × companion (formats/ggml.md 3.6).
  */
 void tm_codec_attach_nvfp4_companion (TmTensor *tensor, const TmStored *companion);

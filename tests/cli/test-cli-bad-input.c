@@ -113,6 +113,23 @@ test_gguf (void)
     }
 }
 
+/* Values of an unknown type are refused; its bytes can be had all the same (trap B035). */
+static void
+test_unknown_bytes (void)
+{
+  g_autofree char *path = golden_path ("gguf/bad/type-43.gguf");
+  g_autoptr (CliRun) value = cli_run ("scalar", path, "w", "0,0", NULL);
+  g_autoptr (CliRun) bytes = cli_run ("values", path, "w", "--stored", "--json", "--region", "0:8", NULL);
+
+  cli_assert_refused (value, 1);
+  cli_assert_ok (bytes);
+  g_assert_nonnull (strstr (bytes->out, "100"));
+  g_strdelimit (bytes->out, " \n", ' ');
+  g_auto (GStrv) words = g_strsplit (bytes->out, " ", -1);
+  g_autofree char *packed = g_strjoinv ("", words);
+  g_assert_cmpstr (packed, ==, "[100,121,125,61,27,246,22,62]");
+}
+
 /* Correct by the format's text: all open, and --strict refuses what the reference's reader refuses. */
 static void
 test_gguf_by_hand (void)
@@ -239,6 +256,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   cli_init (argc, argv);
   g_test_add_func ("/cli/bad/gguf", test_gguf);
+  g_test_add_func ("/cli/bad/traps/B035", test_unknown_bytes);
   g_test_add_func ("/cli/bad/gguf-by-hand", test_gguf_by_hand);
   g_test_add_func ("/cli/bad/safetensors", test_safetensors);
   g_test_add_func ("/cli/bad/indexes", test_indexes);
