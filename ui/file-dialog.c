@@ -27,6 +27,35 @@ request_finish (Request *request, GListModel *files)
   g_free (request);
 }
 
+typedef struct
+{
+  GtkWindow *parent; /* weak */
+  void (*chosen) (const char *path, gpointer data);
+  gpointer data;
+} SaveRequest;
+
+static SaveRequest *
+save_request_new (GtkWindow *parent, void (*chosen) (const char *path, gpointer data), gpointer data)
+{
+  SaveRequest *request = g_new0 (SaveRequest, 1);
+
+  g_set_weak_pointer (&request->parent, parent);
+  request->chosen = chosen;
+  request->data = data;
+  return request;
+}
+
+static void
+save_request_finish (SaveRequest *request, GFile *file)
+{
+  g_autofree char *path = file ? g_file_get_path (file) : NULL;
+
+  if (path && request->parent)
+    request->chosen (path, request->data);
+  g_clear_weak_pointer (&request->parent);
+  g_free (request);
+}
+
 static GListModel *
 new_filters (void)
 {
@@ -89,6 +118,25 @@ tm_file_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
     }
 }
 
+static void
+on_saved (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GFile) file = gtk_file_dialog_save_finish (GTK_FILE_DIALOG (source), result, NULL);
+
+  save_request_finish (data, file);
+}
+
+void
+tm_file_dialog_save (GtkWindow *parent, const char *title, const char *name, void (*chosen) (const char *path, gpointer data),
+                     gpointer data)
+{
+  g_autoptr (GtkFileDialog) dialog = gtk_file_dialog_new ();
+
+  gtk_file_dialog_set_title (dialog, title);
+  gtk_file_dialog_set_initial_name (dialog, name);
+  gtk_file_dialog_save (dialog, parent, NULL, on_saved, save_request_new (parent, chosen, data));
+}
+
 G_GNUC_END_IGNORE_DEPRECATIONS
 
 #else
@@ -123,6 +171,28 @@ tm_file_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
       gtk_file_chooser_set_select_multiple (GTK_FILE_CHOOSER (dialog), TRUE);
     }
   g_signal_connect (dialog, "response", G_CALLBACK (on_response), request_new (parent, chosen, data));
+  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog), TRUE);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+}
+
+static void
+on_save_response (GtkNativeDialog *dialog, int response, gpointer data)
+{
+  g_autoptr (GFile) file = response == GTK_RESPONSE_ACCEPT ? gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog)) : NULL;
+
+  save_request_finish (data, file);
+  g_object_unref (dialog);
+}
+
+void
+tm_file_dialog_save (GtkWindow *parent, const char *title, const char *name, void (*chosen) (const char *path, gpointer data),
+                     gpointer data)
+{
+  GtkFileChooserNative *dialog
+      = gtk_file_chooser_native_new (title, parent, GTK_FILE_CHOOSER_ACTION_SAVE, "_Save", "_Cancel");
+
+  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), name);
+  g_signal_connect (dialog, "response", G_CALLBACK (on_save_response), save_request_new (parent, chosen, data));
   gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog), TRUE);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
 }

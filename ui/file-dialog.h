@@ -9,4 +9,9 @@ G_BEGIN_DECLS
 void tm_file_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
                           void (*chosen) (GListModel *files, gpointer data), gpointer data);
 
+/* name: what is proposed. chosen: with the path, never when the person cancels; the person was asked about a file that is
+ * there. data must live as long as parent. */
+void tm_file_dialog_save (GtkWindow *parent, const char *title, const char *name,
+                          void (*chosen) (const char *path, gpointer data), gpointer data);
+
 G_END_DECLS

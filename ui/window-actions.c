@@ -71,6 +71,12 @@ compare_folder (GSimpleAction *action, GVariant *parameter, gpointer self)
 }
 
 static void
+export (GSimpleAction *action, GVariant *parameter, gpointer self)
+{
+  tm_window_export (self);
+}
+
+static void
 stop_comparing (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   TmWindow *self = data;
@@ -367,6 +373,7 @@ static const GActionEntry entries[] = {
   { "compare", compare },
   { "compare-folder", compare_folder },
   { "stop-comparing", stop_comparing },
+  { "export", export },
   { "go-to", go_to, "s" },
   { "back", back },
   { "forward", forward },
@@ -415,7 +422,7 @@ tm_window_update_actions (TmWindow *self)
 {
   static const char *const with_model[] = { "reload",  "go-to",    "up",           "into",     "next-tensor", "previous-tensor",
                                             "address", "filter",   "copy-address", "outliner", "inspector",   "problems",
-                                            "compare", "compare-folder", "table", "statistics", NULL };
+                                            "compare", "compare-folder", "table", "statistics", "export", NULL };
   static const char *const with_scalar[] = { "copy-value", "copy-record", NULL };
   TmDocument *document = self->document;
   guint tensor;

@@ -1,6 +1,6 @@
 /* What the files of the window share: window.c (structure), window-open.c, window-actions.c, window-drop.c,
  * window-compare.c, window-statistics.c,
- * window-dock.c. */
+ * window-dock.c, window-export.c. */
 #pragma once
 
 #include "ui/banner.h"
@@ -68,6 +68,8 @@ void tm_window_compare (TmWindow *window, const char *path);
 void tm_window_compare_any (TmWindow *window, GPtrArray *paths); /* of one model */
 void tm_window_compare_again (TmWindow *window, TmModel *reference);
 void tm_window_stop_comparing (TmWindow *window); /* the work, not the result */
+
+void tm_window_export (TmWindow *window); /* window-export.c */
 
 /* window-dock.c */
 void tm_window_build_dock (TmWindow *window);
