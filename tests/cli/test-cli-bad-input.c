@@ -123,11 +123,7 @@ test_unknown_bytes (void)
 
   cli_assert_refused (value, 1);
   cli_assert_ok (bytes);
-  g_assert_nonnull (strstr (bytes->out, "100"));
-  g_strdelimit (bytes->out, " \n", ' ');
-  g_auto (GStrv) words = g_strsplit (bytes->out, " ", -1);
-  g_autofree char *packed = g_strjoinv ("", words);
-  g_assert_cmpstr (packed, ==, "[100,121,125,61,27,246,22,62]");
+  g_assert_nonnull (strstr (bytes->out, "\"values\":[100,121,125,61,27,246,22,62]"));
 }
 
 /* Correct by the format's text: all open, and --strict refuses what the reference's reader refuses. */
