@@ -21,6 +21,8 @@ take() {
   see label "Saved $2"
   gone button "Save…"
   [ -s "$place/$2" ] || fail "$2 is empty"
+  xdotool windowactivate --sync "$W" # two dialogs have closed: the keys may still be theirs
+  sleep 0.5
   quit
 }
 
