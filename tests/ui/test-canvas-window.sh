@@ -39,7 +39,7 @@ say "both painters paint the same"
 quit
 
 # GTK itself says on stderr that it cannot use OpenGL: that is not ours.
-export GDK_DEBUG=gl-disable GDK_DISABLE=gl
+no_gl
 "$PROGRAM" "$SAMPLE" >"$out" 2>"$RUN_GUI_DIR/toolkit" & app=$!
 see frame sample.gguf; window '^sample.gguf$'; xdotool windowactivate --sync "$W"; xdotool mousemove 5 5
 see label "no OpenGL"

@@ -12,10 +12,11 @@ for renderer in gl cpu; do
   quit; say "--renderer=$renderer"
 done
 
-GSK_RENDERER=cairo GDK_DEBUG=gl-disable GDK_DISABLE=gl start "$SAMPLE"
+no_gl; GSK_RENDERER=cairo start "$SAMPLE"
 see frame sample.gguf
 see label "painted by the CPU"
 quit; say "no OpenGL: opened, and the status line says so"
+unset GDK_DEBUG GDK_DISABLE
 
 start
 see button "Open the sample"; press button "Open the sample"; see frame sample.gguf

@@ -34,6 +34,10 @@ quit() { # closes the program by its key and looks at what it leaves behind
   [ ! -s "$err" ] || fail "wrote on stderr"
   [ ! -s "$out" ] || fail "wrote on stdout"
 }
+# what takes OpenGL away from GTK: its name changed, and a newer GTK says so on stderr when it sees the old one
+no_gl() {
+  if pkg-config --atleast-version=4.14 gtk4; then export GDK_DISABLE=gl; else export GDK_DEBUG=gl-disable; fi
+}
 # drop FILE...: a real drag from another program's window onto ours (W), by pointer; across: how far from its left
 drop() {
   local d status
