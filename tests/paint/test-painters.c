@@ -19,11 +19,6 @@ static gboolean
 begin (GlContext *gl)
 {
   const char *why = gl_context_init (gl, es, 3, es ? 0 : 3);
-  if (why != NULL && g_str_has_prefix (why, "EGL_MESA_platform_surfaceless"))
-    {
-      g_test_skip (why);
-      return FALSE;
-    }
   g_assert_cmpstr (why, ==, NULL);
   gl_context_set_size (gl, W, H);
   return TRUE;
