@@ -76,6 +76,7 @@ void
 tm_canvas_fly_to_camera (TmCanvas *self, const TmCamera *to)
 {
   tm_canvas_stop_motion (self);
+  self->pointer_stands = TRUE;
   if (!wants_animations (self) || !gtk_widget_get_mapped (GTK_WIDGET (self->plane)))
     {
       self->camera = *to;

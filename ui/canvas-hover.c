@@ -81,6 +81,7 @@ on_motion (GtkEventControllerMotion *motion, double x, double y, TmCanvas *self)
   if (self->inside && x == self->pointer_x && y == self->pointer_y)
     return;
   self->inside = TRUE;
+  self->pointer_stands = FALSE;
   self->pointer_x = x;
   self->pointer_y = y;
   tm_canvas_update_hover (self);
@@ -153,7 +154,8 @@ on_tooltip (GtkWidget *plane, int x, int y, gboolean keyboard, GtkTooltip *toolt
   const TmBox *box;
   g_autofree char *text = NULL;
 
-  if (keyboard || self->dragging || self->motion.source || !self->inside || !(box = tm_canvas_get_box (self, hit.box)))
+  if (keyboard || self->dragging || self->motion.source || self->pointer_stands || !self->inside
+      || !(box = tm_canvas_get_box (self, hit.box)))
     return FALSE;
   if (box->kind == TM_BOX_TENSOR && hit.has_element)
     {

@@ -57,6 +57,7 @@ struct _TmCanvas
   /* pointer; logical px of the plane */
   gboolean inside;
   double pointer_x, pointer_y;
+  gboolean pointer_stands; /* not moved since the last flight: no tooltip over what was flown to */
   TmHit hit;
   int dragged_x, dragged_y; /* device px a drag has moved already */
   gboolean dragging, marking, badge_pressed;

@@ -17,11 +17,20 @@ format_index (guint rank, const guint64 *index)
   return g_string_free (text, FALSE);
 }
 
-/* "row 37 · columns 512 … 527", or the corner indices where there are more than two axes. */
+/* "row 37 · cols 512 … 527", or the corner indices where there are more than two axes; "row 37 · the 128 cols of group 3"
+ * where the columns go through a table. */
 static char *
-format_group (const TmScalar *scalar)
+format_group (const TmScalar *scalar, const TmGranularity *granularity)
 {
   const guint64 *start = scalar->group_start, *end = scalar->group_end;
+  if (granularity != NULL && granularity->table != NULL && granularity->table_axis == (gint) scalar->group_rank - 1)
+    {
+      guint last = scalar->group_rank - 1;
+      guint64 members = tm_granularity_count_members (granularity, start[last]);
+      g_autofree char *rows = last == 1 ? g_strdup_printf ("row %" G_GUINT64_FORMAT, start[0]) : format_index (last, start);
+      return g_strdup_printf ("%s · the %" G_GUINT64_FORMAT " col%s of group %u", last > 0 ? rows : "", members,
+                              members == 1 ? "" : "s", granularity->table[start[last]]);
+    }
   if (scalar->group_rank == 2)
     {
       g_autofree char *rows = end[0] - start[0] == 1
@@ -152,7 +161,7 @@ add_quantized (GtkWidget *box, const TmTensor *tensor, const TmScalar *scalar, c
   if (scalar->has_group)
     {
       const char *label = tensor->granularity != NULL ? tensor->granularity->level[scalar->group_level].label : NULL;
-      g_autofree char *group = format_group (scalar);
+      g_autofree char *group = format_group (scalar, tensor->granularity);
       tm_card_add_row (card, label != NULL ? label : "group", group, "The elements that share these parameters");
     }
   if (scalar->has_scale)

@@ -432,7 +432,8 @@ get_cell_text (TmLegendBar *self, const TmLegend *legend)
     return "cell: dequantized over error";
   if (!model || legend->tensor >= model->tensors->len)
     return "cell: value";
-  return tm_model_tensor (model, legend->tensor)->quantized ? "cell: raw over dequantized" : "cell: stored value";
+  return legend->raw_and_value ? "cell: raw over dequantized"
+         : tm_model_tensor (model, legend->tensor)->quantized ? "cell: dequantized" : "cell: stored value";
 }
 
 /* Far away a judging overlay's colours are of tensors. */

@@ -292,3 +292,16 @@ tm_granularity_get_block (const TmGranularity *granularity, guint level, const g
       end[axis] = start[axis] + MIN (extent[axis], length - MIN (length, start[axis]));
     }
 }
+
+guint64
+tm_granularity_count_members (const TmGranularity *granularity, guint64 index)
+{
+  guint axis = (guint) granularity->table_axis;
+  guint64 count = 0;
+
+  if (granularity->table == NULL || index >= granularity->shape[axis])
+    return 0;
+  for (guint64 i = 0; i < granularity->shape[axis]; i++)
+    count += granularity->table[i] == granularity->table[index];
+  return count;
+}

@@ -75,5 +75,7 @@ char *tm_granularity_describe (const TmGranularity *granularity);
  * range is the contiguous run of equal groups that holds the index. start and end: rank numbers each. */
 void tm_granularity_get_block (const TmGranularity *granularity, guint level, const guint64 *index, guint64 *start,
                                guint64 *end);
+/* With a table: how many indices of table_axis are of the group that index is of. */
+guint64 tm_granularity_count_members (const TmGranularity *granularity, guint64 index);
 
 G_END_DECLS

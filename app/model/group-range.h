@@ -14,8 +14,9 @@ typedef struct
   float min, max;  /* infinities included; both NaN where all are */
 } TmGroupRange;
 
-/* Decodes the block that scalar->group_start … group_end names (in the counted shape, which is a reshape of the tensor and
- * so has the same flat indices). Blocking; for workers. Errors: as tm_tensor_decode; TM_ERROR_QUANTITY where the scalar has
+/* Decodes the group of the scalar: the block that group_start … group_end names (in the counted shape, which is a reshape
+ * of the tensor and so has the same flat indices); on an axis that goes through a table every index of the same group,
+ * not the run of neighbours alone. Blocking; for workers. Errors: as tm_tensor_decode; TM_ERROR_QUANTITY where the scalar has
  * no group or the group is larger than TM_GROUP_RANGE_MAX. */
 gboolean tm_tensor_get_group_range (const TmTensor *tensor, const TmScalar *scalar, TmGroupRange *range,
                                     GCancellable *cancellable, GError **error);

@@ -1,6 +1,8 @@
 /* Every golden vector of integer codes in packed words: bit for bit, with config.json and without. */
+#include <math.h>
 #include <string.h>
 
+#include "model/group-range.h"
 #include "recognise/conv-check.h"
 
 typedef struct
@@ -51,6 +53,41 @@ golden_folder (const char *name)
   return g_build_filename (g_test_get_dir (G_TEST_DIST), "golden", "quant", name, NULL);
 }
 
+/* The range of a scalar's group, against every column of its row that shares the group, wherever it stands. */
+static void
+check_group_range (const TmTensor *tensor, guint64 row, guint64 column)
+{
+  const TmGranularity *granularity = tensor->granularity;
+  guint64 n = tensor->shape[1], index[] = { row, column }, count = 0;
+  g_autofree float *values = g_new (float, n);
+  g_auto (TmScalar) scalar = TM_SCALAR_INIT;
+  g_autoptr (GError) error = NULL;
+  float min = INFINITY, max = -INFINITY;
+  TmGroupRange range;
+
+  g_assert_true (tm_tensor_explain (tensor, index, &scalar, &error));
+  g_assert_no_error (error);
+  g_assert_true (tm_tensor_decode (tensor, TM_QUANTITY_VALUE, row * n, n, values, NULL, NULL));
+  for (guint64 j = 0; j < n; j++)
+    {
+      gboolean same = granularity->table ? granularity->table[j] == granularity->table[column]
+                                         : j >= scalar.group_start[1] && j < scalar.group_end[1];
+
+      if (!same)
+        continue;
+      min = fminf (min, values[j]);
+      max = fmaxf (max, values[j]);
+      count++;
+    }
+  g_assert_true (tm_tensor_get_group_range (tensor, &scalar, &range, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (range.count, ==, count);
+  g_assert_cmpfloat (range.min, ==, min);
+  g_assert_cmpfloat (range.max, ==, max);
+  if (granularity->table)
+    g_assert_cmpuint (tm_granularity_count_members (granularity, index[1]), ==, count);
+}
+
 static void
 check_model (TmModel *model, const char *golden, const Case *c)
 {
@@ -68,6 +105,8 @@ check_model (TmModel *model, const char *golden, const Case *c)
   g_assert_false (tensor->config_conflict);
   g_assert_cmpuint (tm_model_count_problems (model, TM_SEVERITY_WARNING), ==, 0);
   check_agrees (tensor, 60);
+  check_group_range (tensor, 3, 20);
+  check_group_range (tensor, tensor->shape[0] - 1, tensor->shape[1] - 1);
 }
 
 static void
