@@ -18,7 +18,7 @@ uniform isampler2D u_rulers;     // RG32I, entries one after the other in rows o
 uniform isampler2D u_flat;       // RGBA32I, likewise
 uniform usampler2D u_pages;      // R32UI, likewise: layer + levels above · 2^16
 uniform sampler2DArray u_tiles;  // R32F, 256 × 256 a layer
-uniform usampler2D u_palette;    // R32UI: row 0 diverging, row 1 sequential
+uniform usampler2D u_palette;    // R32UI: row 0 diverging, row 1 sequential, row 2 kinds
 uniform uvec4 u_colors;          // line, halo, NaN, hatch
 
 flat in ivec4 v_place, v_page, v_cells;
@@ -64,7 +64,7 @@ uint get_value (ivec2 column, ivec2 row, ivec2 place)
   v = magnitude < 0x00800000u ? 0.0 : (v_page.w & 2) != 0 ? abs (v) : v;
   int index = int (clamp (floor ((v - v_scale.x) * v_scale.y * float (v_map.x) + 0.5), float (v_map.y), float (v_map.z)));
   index = infinite ? ((bits >> 31) != 0u && (v_page.w & 2) == 0 ? v_map.y : v_map.z) : index;
-  uint c = texelFetch (u_palette, ivec2 ((index + v_map.w) & 255, v_page.w & 1), 0).r;
+  uint c = texelFetch (u_palette, ivec2 ((index + v_map.w) & 255, (v_page.w & 8) != 0 ? 2 : v_page.w & 1), 0).r;
 
   c = infinite && (v_page.w & 4) != 0 && (column.y & row.y & MIDDLE) != 0 ? u_colors.x : c;
   c = magnitude > 0x7f800000u ? u_colors.z : c;

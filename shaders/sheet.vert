@@ -3,7 +3,7 @@
 layout (location = 0) in ivec4 a_rect;
 layout (location = 1) in ivec4 a_place; // ruler entry of column 0, of row 0 (rows from below); first page, pages a row
 layout (location = 2) in ivec4 a_page;  // wanted tile of the first page: column, row; level; flags: 1 sequential map,
-                                        // 2 of the magnitude, 4 marks of infinities
+                                        // 2 of the magnitude, 4 marks of infinities, 8 kinds
 layout (location = 3) in ivec4 a_cells; // last row that has cells, and how many; flat entries of column 0, of row 0
 layout (location = 4) in uvec4 a_color; // 0x00RRGGBB under, blank; line and halo strengths of four flat levels, a byte each
 layout (location = 5) in vec2 a_scale;  // low, 1 / (range − low)

@@ -6,7 +6,7 @@
 #include "ui/keys.h"
 #include "ui/window-private.h"
 
-static const char *const overlay_names[TM_N_OVERLAYS] = { "none", "dtype", "value", "raw", "scale", "error" };
+static const char *const overlay_names[TM_N_OVERLAYS] = { "none", "dtype", "value", "raw", "scale", "error", "sparsity", "backend" };
 static const char *const reduce_names[] = { "largest", "mean", "rms" };
 
 /* --- Files ------------------------------------------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ on_comparison_changed (TmWindow *self)
 static void
 on_view_changed (TmWindow *self)
 {
-  static const char *const names[TM_N_OVERLAYS] = { "None", "Dtype", "Value", "Raw", "Scale", "Error" };
+  static const char *const names[TM_N_OVERLAYS] = { "None", "Dtype", "Value", "Raw", "Scale", "Error", "Zeros", "Backend" };
   const char *name = names[tm_document_get_overlay (self->document)];
   g_autofree char *label = g_strdup_printf ("Overlay: %s", name);
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 
 #define STEP_TOLERANCE 1e-6f /* of a step: float arithmetic */
@@ -222,6 +223,21 @@ get_steps (Causes *causes, GCancellable *cancellable, GError **error)
 
 #define PIECE 4096u
 
+/* Plain zeros of groups whose scale is 0. */
+static gboolean
+find_no_scale (const TmTensor *tensor, guint64 first, gsize n, guint8 *causes, float *scale, GCancellable *cancellable,
+               GError **error)
+{
+  if (!tensor->quantized || !tm_tensor_has_quantity (tensor, TM_QUANTITY_SCALE) || memchr (causes, TM_ZERO_PLAIN, n) == NULL)
+    return TRUE;
+  if (!tm_tensor_decode (tensor, TM_QUANTITY_SCALE, first, n, scale, cancellable, error))
+    return FALSE;
+  for (gsize i = 0; i < n; i++)
+    if (causes[i] == TM_ZERO_PLAIN && scale[i] == 0)
+      causes[i] = TM_ZERO_NO_SCALE;
+  return TRUE;
+}
+
 static gboolean
 classify_piece (Causes *causes, guint64 first, gsize n, guint8 *out, GCancellable *cancellable, GError **error)
 {
@@ -247,7 +263,7 @@ classify_piece (Causes *causes, guint64 first, gsize n, guint8 *out, GCancellabl
     }
   for (gsize i = 0; i < n; i++)
     out[i] = (guint8) tm_zero_piece_classify (&piece, i, &without_scale);
-  return TRUE;
+  return causes->pair != NULL || find_no_scale (causes->tensor, first, n, out, scale, cancellable, error);
 }
 
 static gboolean

@@ -23,7 +23,8 @@ tm_zero_cause_get_name (TmZeroCause cause)
 {
   static const char *const names[]
       = { [TM_ZERO_NONE] = "not zero",          [TM_ZERO_PRUNED] = "pruned",   [TM_ZERO_ROUNDED] = "rounded to zero",
-          [TM_ZERO_FORCED] = "forced to zero",  [TM_ZERO_REVIVED] = "revived", [TM_ZERO_PLAIN] = "zero" };
+          [TM_ZERO_FORCED] = "forced to zero",  [TM_ZERO_REVIVED] = "revived", [TM_ZERO_PLAIN] = "zero",
+          [TM_ZERO_NO_SCALE] = "zero: group without a scale" };
 
   return (guint) cause < G_N_ELEMENTS (names) ? names[cause] : "";
 }

@@ -224,10 +224,14 @@ static void
 count_pool (Task *task, const TmZeroPiece *piece, gsize n)
 {
   g_autofree TmZeroPool *pool = g_new0 (TmZeroPool, 1);
+  guint64 without = 0;
 
   tm_zero_pool_add (pool, piece, n);
+  for (gsize i = 0; i < n; i++)
+    without += piece->value[i] == 0 && piece->scale[i] == 0;
   g_mutex_lock (&task->lock);
   tm_zero_pool_merge (&task->pool, pool);
+  task->without_scale += without;
   g_mutex_unlock (&task->lock);
 }
 
@@ -424,7 +428,10 @@ finish_task (const Task *task, TmSparsity *result)
       result->kept_nonzero = task->compared - result->pruned - result->rounded - result->revived;
     }
   else if (tensor->quantized)
-    tm_zero_pool_estimate (&task->pool, task->steps, tensor->code_bits, &result->estimate);
+    {
+      result->without_scale = task->without_scale;
+      tm_zero_pool_estimate (&task->pool, task->steps, tensor->code_bits, &result->estimate);
+    }
 }
 
 GPtrArray *

@@ -51,6 +51,8 @@ typedef enum
   TM_ZERO_FORCED,              /* not zero in the reference, and farther */
   TM_ZERO_REVIVED,             /* zero in the reference, and no longer */
   TM_ZERO_PLAIN,               /* zero, and nothing is known of the reference */
+  TM_ZERO_NO_SCALE,            /* likewise, and certain: the scale of its group is 0 */
+  TM_N_ZERO_CAUSES
 } TmZeroCause;
 
 /* Immutable. */
@@ -79,7 +81,7 @@ typedef struct
   guint64 reference_zeros;
   guint64 pruned, rounded, revived;
   guint64 forced;              /* of rounded: farther than half a step */
-  guint64 without_scale;       /* of rounded: the group has no scale */
+  guint64 without_scale;       /* of rounded, or without a reference of zeros: the scale of the group is 0 */
   guint64 kept_nonzero;        /* neither is zero */
   TmSparsityEstimate estimate;
 } TmSparsity;

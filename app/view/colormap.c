@@ -53,5 +53,11 @@ tm_theme_value_color (const TmTheme *theme, const TmColormapScale *scale, float 
   int index = tm_colormap_index (scale, value);
   if (index < 0)
     return theme->nan;
-  return scale->palette == TM_PALETTE_DIVERGING ? theme->diverging[index] : theme->sequential[index];
+  return tm_theme_get_map (theme, scale->palette)[index];
+}
+
+const TmColor *
+tm_theme_get_map (const TmTheme *theme, TmPalette palette)
+{
+  return palette == TM_PALETTE_DIVERGING ? theme->diverging : palette == TM_PALETTE_KINDS ? theme->kinds : theme->sequential;
 }

@@ -18,6 +18,8 @@ typedef struct
 void tm_colormap_scale_init (TmColormapScale *scale, TmPalette palette, float low, float range);
 /* 0 … 255, or TM_COLORMAP_NAN. */
 int tm_colormap_index (const TmColormapScale *scale, float value);
+/* The palette's 256 entries. */
+const TmColor *tm_theme_get_map (const TmTheme *theme, TmPalette palette);
 TmColor tm_theme_value_color (const TmTheme *theme, const TmColormapScale *scale, float value);
 
 G_END_DECLS

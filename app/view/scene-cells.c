@@ -125,7 +125,7 @@ tm_scene_add_cells (TmScene *scene, const TmBox *box, const TmPrimSheet *sheet, 
   Values value = { 0 }, raw = { 0 };
   gboolean error = view->overlay == TM_OVERLAY_ERROR; /* the candidate's value over what it is off by */
   gboolean two = error || (tensor->quantized && tm_tensor_has_quantity (tensor, TM_QUANTITY_RAW));
-  want_values (scene, tm_scene_get_tiles (view), box, TM_QUANTITY_VALUE, pane, c0, r0, c1, r1, &value);
+  want_values (scene, error ? view->error_tiles : view->tiles, box, TM_QUANTITY_VALUE, pane, c0, r0, c1, r1, &value);
   if (two)
     want_values (scene, view->tiles, box, error ? TM_QUANTITY_VALUE : TM_QUANTITY_RAW, pane, c0, r0, c1, r1, &raw);
 

@@ -100,6 +100,8 @@ void tm_scene_add_selection (TmScene *scene);
 const TmTensorMark *tm_scene_get_mark (const TmScene *scene, guint tensor);
 /* The tiles that the overlay's heat maps are made of; NULL: none. */
 TmTiles *tm_scene_get_tiles (const TmView *view);
+/* What a texel of them stands for. */
+TmReduce tm_scene_get_reduce (const TmView *view);
 /* Which quantity an overlay shows of a tensor; FALSE: none, the sheet is flat. */
 gboolean tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *quantity);
 const char *tm_scene_format_pane (TmScene *scene, const TmTensor *tensor, guint64 pane);

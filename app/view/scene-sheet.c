@@ -30,7 +30,13 @@ tm_scene_get_mark (const TmScene *scene, guint tensor)
 TmTiles *
 tm_scene_get_tiles (const TmView *view)
 {
-  return view->overlay == TM_OVERLAY_ERROR ? view->error_tiles : view->tiles;
+  return view->overlay == TM_OVERLAY_ERROR ? view->error_tiles : view->overlay == TM_OVERLAY_SPARSITY ? view->kind_tiles : view->tiles;
+}
+
+TmReduce
+tm_scene_get_reduce (const TmView *view)
+{
+  return view->overlay == TM_OVERLAY_SPARSITY ? TM_REDUCE_KINDS : view->reduce;
 }
 
 /* Near enough that single elements, and no more the tensor as a whole, are what one looks at. */
@@ -51,6 +57,7 @@ tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *qu
     {
     case TM_OVERLAY_VALUE:
     case TM_OVERLAY_ERROR:
+    case TM_OVERLAY_SPARSITY:
       *quantity = TM_QUANTITY_VALUE;
       return TRUE;
     case TM_OVERLAY_RAW:
@@ -62,6 +69,7 @@ tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *qu
       return tensor->quantized && tm_tensor_has_quantity (tensor, TM_QUANTITY_SCALE);
     case TM_OVERLAY_NONE:
     case TM_OVERLAY_DTYPE:
+    case TM_OVERLAY_BACKEND:
     case TM_N_OVERLAYS:
       break;
     }
@@ -71,6 +79,8 @@ tm_scene_get_quantity (TmOverlay overlay, const TmTensor *tensor, TmQuantity *qu
 TmPalette
 tm_scene_get_palette (const TmView *view, TmQuantity quantity)
 {
+  if (view->overlay == TM_OVERLAY_SPARSITY)
+    return TM_PALETTE_KINDS;
   if (quantity == TM_QUANTITY_VALUE)
     return view->reduce == TM_REDUCE_RMS ? TM_PALETTE_MAGNITUDE : TM_PALETTE_DIVERGING;
   return quantity == TM_QUANTITY_RAW ? TM_PALETTE_SEQUENTIAL : TM_PALETTE_MAGNITUDE;
@@ -123,6 +133,12 @@ find_range (TmScene *scene, Look *look)
 {
   const TmDtypeInfo *info = tm_dtype_get_info (look->tensor->dtype);
   look->low = 0;
+  if (look->palette == TM_PALETTE_KINDS)
+    {
+      look->range = 255;
+      look->has_range = TRUE;
+      return;
+    }
   if (look->quantity == TM_QUANTITY_RAW && info->code_bits > 0 && info->code_bits <= 16)
     {
       gboolean is_signed = info->family == TM_FAMILY_BITS_8;
@@ -166,8 +182,8 @@ want_pages (TmScene *scene, const Look *look, TmPrimSheet *prim, guint64 pane, g
           continue;
         TmTileKey key = { .tensor = look->box->tensor,
                           .quantity = (guint8) look->quantity,
-                          .reduce = (guint8) view->reduce,
-                         .sorted = look->box->sheet.order != NULL,
+                          .reduce = (guint8) tm_scene_get_reduce (view),
+                          .sorted = look->box->sheet.order != NULL,
                           .level = (guint8) prim->level,
                           .pane = pane,
                           .column = prim->page_x + i,
@@ -307,8 +323,11 @@ tm_scene_add_sheet (TmScene *scene, const TmBox *box, TmColor under)
   if (!look.has_quantity && shorter < TM_MIN_LINES && scene->scale < TM_MIN_PANE * scene->ds)
     return FALSE; /* a plain box says as much */
   TmFamily family = tm_dtype_get_info (look.tensor->dtype)->family;
-  look.blank
-      = view->overlay == TM_OVERLAY_NONE ? tm_color_mix (theme->card, theme->text_dim, 30) : theme->family_fill[family];
+  const TmTensorMark *mark = tm_scene_get_mark (scene, box->tensor);
+  look.blank = view->overlay == TM_OVERLAY_SPARSITY             ? theme->kind[0]
+               : view->overlay == TM_OVERLAY_BACKEND && mark != NULL ? mark->fill
+               : view->overlay == TM_OVERLAY_NONE               ? tm_color_mix (theme->card, theme->text_dim, 30)
+                                                                : theme->family_fill[family];
   look.outline = shorter >= 2 * TM_MIN_LINES || scene->scale >= TM_MIN_PANE * scene->ds ? 2 : 0;
   if (look.has_quantity)
     {

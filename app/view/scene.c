@@ -328,7 +328,7 @@ tm_scene_update (TmScene *scene, const TmView *view)
   begin (scene, view);
   if (view->layout != NULL && view->layout->boxes->len > 0 && view->camera.scale > 0)
     {
-      TmTiles *tiles[] = { view->tiles, view->error_tiles };
+      TmTiles *tiles[] = { view->tiles, view->error_tiles, view->kind_tiles };
       for (guint i = 0; i < G_N_ELEMENTS (tiles); i++)
         if (tiles[i] != NULL)
           tm_tiles_begin (tiles[i]);

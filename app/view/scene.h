@@ -27,8 +27,8 @@ typedef struct { int x, y, width, height, radius, border; TmColor fill, stroke; 
 typedef struct { int x, y, max_width; TmFont font; guint px; TmAlign align; TmColor color; const char *text; } TmPrimText;
 
 /* DIVERGING: entry 128 is zero, the ends are −range and +range. SEQUENTIAL: from low to range. MAGNITUDE: the sequential map
- * of |value|, from 0 to range. */
-typedef enum { TM_PALETTE_DIVERGING, TM_PALETTE_SEQUENTIAL, TM_PALETTE_MAGNITUDE } TmPalette;
+ * of |value|, from 0 to range. KINDS: texels are entries of the theme's kinds; low is 0, range 255. */
+typedef enum { TM_PALETTE_DIVERGING, TM_PALETTE_SEQUENTIAL, TM_PALETTE_MAGNITUDE, TM_PALETTE_KINDS } TmPalette;
 
 /* One page-table entry a wanted tile, in rows of n_pages_x: the tile found, and how many levels above the wanted one it is
  * (NULL tile: not there yet, blank; FAILED: hatch). Wanted tile (i, j) is (page_x + i, page_y + j) at level. */
@@ -66,6 +66,8 @@ typedef enum
   TM_OVERLAY_RAW,
   TM_OVERLAY_SCALE,
   TM_OVERLAY_ERROR,
+  TM_OVERLAY_SPARSITY, /* zeros by cause: the kinds are TmZeroCause */
+  TM_OVERLAY_BACKEND,  /* how a backend runs it; near by the sheet has that colour too */
   TM_N_OVERLAYS
 } TmOverlay;
 
@@ -73,9 +75,11 @@ typedef enum
 typedef struct
 {
   TmColor fill;     /* opaque */
-  gboolean hatched; /* it has nothing to say of this one */
+  gboolean hatched; /* nothing can be said of this one, and nothing shown */
   char text[24];    /* under the name, in place of dtype and shape */
 } TmTensorMark;
+
+#define TM_N_SUPPORTS 5
 
 typedef enum { TM_DEPTH_ARCHITECTURE, TM_DEPTH_HEAT_MAP, TM_DEPTH_CELLS } TmDepth;
 
@@ -87,12 +91,17 @@ typedef struct
   TmColor family_text[TM_N_FAMILIES]; /* with contrast 4.5 : 1 on a card: captions */
   TmColor diverging[256], sequential[256]; /* entry 128 of diverging is zero; entry 0 is free */
   TmColor nan;
+  TmColor kind[TM_N_KINDS];           /* 0: the ground; told apart also by people who see fewer colours */
+  TmColor kinds[256];                 /* kind · TM_KIND_SHARES + share */
+  TmColor support[TM_N_SUPPORTS];     /* TmSupportState, native … unknown */
   gboolean dark;
 } TmTheme;
 
 void tm_theme_init (TmTheme *theme, gboolean dark, TmColor accent /* 0: #3584e4 */);
 /* From bad (0, red) over middling to good (1, teal); darker towards both ends of the picture's ground. */
 TmColor tm_theme_judgement_color (const TmTheme *theme, double goodness);
+/* A kind's colour, the paler the smaller its share 0 … 1 is; as texels have it. */
+TmColor tm_theme_kind_color (const TmTheme *theme, guint kind, double share);
 
 /* Measures text for the scene (width in px); given by the painters' room. NULL: 0.6 em a character. */
 typedef int (*TmMeasure) (TmFont font, guint px, const char *text, gpointer data);
@@ -103,6 +112,7 @@ typedef struct
   TmCamera camera;
   TmTiles *tiles;              /* NULL: sheets are drawn flat in their dtype's colour */
   TmTiles *error_tiles;        /* ERROR: signed errors, near by; NULL: none */
+  TmTiles *kind_tiles;         /* SPARSITY: causes, near by; NULL: none */
   const TmTensorMark *marks;   /* by tensor, for overlays that judge; else NULL */
   const TmTheme *theme;
   TmOverlay overlay;

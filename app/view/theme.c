@@ -2,6 +2,7 @@
 
 #include "view/colormap-table.h"
 
+#include <math.h>
 #include <string.h>
 
 /* interaction.md's table, in the order of TmFamily. */
@@ -15,6 +16,31 @@ static const TmColor family_dark[TM_N_FAMILIES] = {
   0x9a9996ff, 0x81a1c1ff, 0x4fb3c6ff, 0x57c98fff, 0x56b9cbff, 0xd893ceff,
   0xa97fe0ff, 0xe5886bff, 0xe5b14cff, 0xb98654ff, 0x8a82eaff, 0x9aa08aff,
 };
+
+/* By TmZeroCause: not zero, pruned, rounded, forced, revived, plain zero, in a group without a scale. Chosen so that any two
+ * are apart with normal sight and with each of the three kinds of colour blindness (a test holds them to it). */
+static const TmColor kind_light[TM_N_KINDS] = { 0xececeeff, 0x173c8fff, 0xe8b010ff, 0xa52807ff, 0xd13ddcff, 0x95b9bdff, 0x16201eff };
+static const TmColor kind_dark[TM_N_KINDS] = { 0x2c2c2eff, 0x567bf7ff, 0xeeb13bff, 0x944616ff, 0xe40d98ff, 0x97c3d0ff, 0xf4f6f5ff };
+/* Native, dequantized, fallback, unsupported, unknown. */
+static const TmColor support_light[TM_N_SUPPORTS] = { 0x2b9c86ff, 0x7db4eaff, 0xe6b422ff, 0x962f14ff, 0xe1e1e5ff };
+static const TmColor support_dark[TM_N_SUPPORTS] = { 0x46b89fff, 0x3b7fd0ff, 0xebc04cff, 0xb8431fff, 0x434346ff };
+#define LEAST_TINT 40 /* of 255: a single element of many is still seen */
+
+static void
+set_kinds (TmTheme *theme, gboolean dark)
+{
+  memcpy (theme->kind, dark ? kind_dark : kind_light, sizeof theme->kind);
+  memcpy (theme->support, dark ? support_dark : support_light, sizeof theme->support);
+  for (guint i = 0; i < G_N_ELEMENTS (theme->kinds); i++)
+    {
+      const guint kind = MIN (i / TM_KIND_SHARES, TM_N_KINDS - 1), share = MIN (i % TM_KIND_SHARES, TM_KIND_SHARES - 1);
+
+      theme->kinds[i] = kind == 0 || share == 0
+                            ? theme->kind[0]
+                            : tm_color_mix (theme->kind[0], theme->kind[kind],
+                                            LEAST_TINT + (255 - LEAST_TINT) * share / (TM_KIND_SHARES - 1));
+    }
+}
 
 void
 tm_theme_init (TmTheme *theme, gboolean dark, TmColor accent)
@@ -45,6 +71,13 @@ tm_theme_init (TmTheme *theme, gboolean dark, TmColor accent)
           sizeof theme->diverging);
   memcpy (theme->sequential, tm_colormap_table[dark ? TM_COLORMAP_SEQUENTIAL_DARK : TM_COLORMAP_SEQUENTIAL_LIGHT],
           sizeof theme->sequential);
+  set_kinds (theme, dark);
+}
+
+TmColor
+tm_theme_kind_color (const TmTheme *theme, guint kind, double share)
+{
+  return theme->kinds[MIN (kind, TM_N_KINDS - 1) * TM_KIND_SHARES + (guint) ceil (CLAMP (share, 0, 1) * (TM_KIND_SHARES - 1))];
 }
 
 TmColor

@@ -46,6 +46,7 @@ typedef struct
   gint32 largest[TM_TILE];
   double sum[TM_TILE];
   guint64 n[TM_TILE];
+  guint64 kind[TM_TILE][TM_N_KINDS];
 } Line;
 
 static gint32
@@ -124,11 +125,11 @@ find_sum (const float *values, gsize n, gboolean squares)
   return sum;
 }
 
-/* Level 0 is the element itself, whatever the reduction. */
+/* Level 0 is the element itself, whatever the reduction; of kinds it has the same coding as the others. */
 static gboolean
 is_largest (const Pass *pass)
 {
-  return pass->reduce == TM_REDUCE_LARGEST || pass->level == 0;
+  return pass->reduce == TM_REDUCE_LARGEST || (pass->level == 0 && pass->reduce != TM_REDUCE_KINDS);
 }
 
 static gboolean
@@ -142,10 +143,38 @@ line_reset (Line *line)
 {
   memset (line->sum, 0, sizeof line->sum);
   memset (line->n, 0, sizeof line->n);
+  memset (line->kind, 0, sizeof line->kind);
   for (gsize t = 0; t < G_N_ELEMENTS (line->largest); t++)
     line->largest[t] = LEAST;
   for (gsize c = 0; c < G_N_ELEMENTS (line->column); c++)
     line->column[c] = LEAST;
+}
+
+/* What is no kind (missing, not readable as one) beats them all. */
+static void
+count_kinds (Line *line, guint t, const float *values, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    if (values[i] >= 0 && values[i] < TM_N_KINDS)
+      line->kind[t][(guint) values[i]]++;
+    else
+      line->largest[t] = MAX (line->largest[t], order_of_float (values[i]));
+}
+
+static float
+get_kind_texel (const Line *line, guint t)
+{
+  guint best = 1;
+
+  if (line->largest[t] != LEAST)
+    return float_of_order (line->largest[t]);
+  for (guint k = 2; k < TM_N_KINDS; k++)
+    if (line->kind[t][k] > line->kind[t][best])
+      best = k;
+  if (line->kind[t][best] == 0)
+    return 0;
+  return (float) (best * TM_KIND_SHARES)
+         + ceilf ((float) ((double) line->kind[t][best] / (double) line->n[t]) * (TM_KIND_SHARES - 1));
 }
 
 /* Folds n elements of a row, the first of them c columns right of the tile's edge. */
@@ -165,6 +194,8 @@ line_fold (Line *line, const Pass *pass, guint64 c, const float *values, gsize n
 
       if (is_largest (pass))
         line->largest[t] = MAX (line->largest[t], find_largest (values, run));
+      else if (pass->reduce == TM_REDUCE_KINDS)
+        count_kinds (line, t, values, run);
       else
         line->sum[t] += find_sum (values, run, pass->reduce == TM_REDUCE_RMS);
       line->n[t] += run;
@@ -189,7 +220,9 @@ line_write (Line *line, const Pass *pass, float *out)
   if (keeps_columns (pass))
     line_gather_columns (line, pass);
   for (guint t = 0; t < pass->width; t++)
-    if (is_largest (pass) || !line->n[t])
+    if (pass->reduce == TM_REDUCE_KINDS)
+      out[t] = get_kind_texel (line, t);
+    else if (is_largest (pass) || !line->n[t])
       out[t] = float_of_order (line->largest[t]);
     else if (pass->reduce == TM_REDUCE_MEAN)
       out[t] = (float) (line->sum[t] / (double) line->n[t]);

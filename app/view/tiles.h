@@ -17,8 +17,14 @@ G_BEGIN_DECLS
  * in the order of magnitude, so no reduction hides it. Painters hatch it. */
 #define TM_TEXEL_MISSING_BITS 0x7fffffffu
 
-/* Level 0 is the element itself under each of them. */
-typedef enum { TM_REDUCE_LARGEST, TM_REDUCE_MEAN, TM_REDUCE_RMS } TmReduce;
+/* Elements that are kinds: whole numbers below this, 0 for none in particular. */
+#define TM_N_KINDS 7
+#define TM_KIND_SHARES 36
+
+/* Level 0 is the element itself under the first three. KINDS: the elements are kinds, and a texel of any level is
+ * kind · TM_KIND_SHARES + share: the most frequent kind but 0 (the lower of equals) and its share of the elements in steps
+ * of 1 / (TM_KIND_SHARES − 1), rounded up, so that a single one still shows; 0 where no element is of any. */
+typedef enum { TM_REDUCE_LARGEST, TM_REDUCE_MEAN, TM_REDUCE_RMS, TM_REDUCE_KINDS } TmReduce;
 
 typedef struct
 {

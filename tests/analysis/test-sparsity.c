@@ -270,6 +270,40 @@ test_forced (void)
   g_assert_cmpuint (found, ==, forced);
 }
 
+/* A group whose scale is 0 is nothing but zeros, and that is certain without a reference; with one the cause is exact. */
+static void
+test_no_scale (void)
+{
+  const guint64 rows = 8, columns = 64, n = rows * columns;
+  g_autofree float *values = draw_weights (FALSE, n, 9);
+  gsize count;
+  g_autofree guint8 *bytes = planted_q8_0 (values, n, &count), *causes = g_malloc (n);
+  g_autoptr (TmModel) reference = make_f32 (rows, columns, values), model = NULL;
+  g_autoptr (TmAlignment) alignment = NULL;
+  g_autoptr (TmSparsity) with = NULL, without = NULL;
+
+  bytes[3 * 34] = bytes[3 * 34 + 1] = 0;
+  bytes[7 * 34 + 2] = 0; /* one zero more, of a group that has a scale */
+  model = make_bytes (TM_DTYPE_Q8_0, rows, columns, bytes, count);
+  without = look (model, NULL);
+  with = look (model, reference);
+  g_assert_cmpuint (without->without_scale, ==, 32);
+  g_assert_cmpuint (without->zero_scales, ==, 1);
+  g_assert_cmpuint (without->zero_group[0], ==, 3);
+  g_assert_cmpuint (with->without_scale, ==, 32);
+  g_assert_true (tm_sparsity_classify (model, NULL, 0, 0, n, causes, NULL, NULL));
+  for (guint64 i = 0; i < n; i++)
+    if (i / 32 == 3)
+      g_assert_cmpuint (causes[i], ==, TM_ZERO_NO_SCALE);
+    else
+      g_assert_cmpuint (causes[i], !=, TM_ZERO_NO_SCALE);
+  g_assert_cmpuint (causes[7 * 32], ==, TM_ZERO_PLAIN);
+  alignment = tm_align (model, reference, NULL, 0, NULL, NULL, NULL, NULL);
+  g_assert_true (tm_sparsity_classify (model, alignment, 0, 0, n, causes, NULL, NULL));
+  for (guint64 i = 3 * 32; i < 4 * 32; i++)
+    g_assert_true (causes[i] == TM_ZERO_ROUNDED || causes[i] == TM_ZERO_FORCED);
+}
+
 /* An offset leaves no code for zero: pruned weights come back. */
 static void
 test_revived (void)
@@ -530,6 +564,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sparsity/no-scale", test_no_scale);
   g_test_add_func ("/sparsity/table", test_table);
   g_test_add_func ("/sparsity/untold", test_untold);
   g_test_add_func ("/sparsity/planted-mask", test_planted_mask);

@@ -156,11 +156,41 @@ synthetic_tensor_new (guint64 rows, guint64 columns, guint64 flat)
 }
 
 static gboolean
-is_settled (const TmScene *scene, TmTiles *tiles)
+get_kinds (const TmTensor *tensor, guint64 first, gsize count, float *out, GError **error)
+{
+  guint64 columns = tensor->shape[tensor->rank - 1];
+  for (gsize i = 0; i < count; i++)
+    {
+      guint64 row = (first + i) / columns, column = (first + i) % columns, h = (first + i + 1) * 0x9e3779b97f4a7c15u;
+      gboolean strewn = (h >> 40) % 7 == 0;
+      out[i] = (float) ((strewn ? h >> 50 : row / 16 + column / 24) % TM_N_KINDS);
+    }
+  return TRUE;
+}
+
+static const TmCodec kinds_codec = { .name = "kinds", .values = get_kinds };
+
+TmModel *
+synthetic_kinds_new (TmModel *model)
+{
+  TmModel *kinds = tm_model_new ("kinds.gguf");
+  kinds->format = g_strdup ("GGUF");
+  for (guint i = 0; i < model->tensors->len; i++)
+    {
+      const TmTensor *of = tm_model_tensor (model, i);
+      TmTensor *tensor = add_tensor (kinds, of->name, TM_DTYPE_F32, of->rank, of->shape);
+      tensor->fault = g_strdup (of->fault);
+      tensor->codec = tensor->fault != NULL ? NULL : &kinds_codec;
+    }
+  return finish (kinds);
+}
+
+static gboolean
+is_settled (const TmScene *scene, const TmView *view)
 {
   guint n;
   const TmPrim *prims = tm_scene_get_prims (scene, &n);
-  if (tm_tiles_count_pending (tiles) > 0 || tm_scene_get_legend (scene)->sampled)
+  if (tm_tiles_count_pending (view->tiles) > 0 || (view->kind_tiles != NULL && tm_tiles_count_pending (view->kind_tiles) > 0) || tm_scene_get_legend (scene)->sampled)
     return FALSE;
   for (guint i = 0; i < n; i++)
     for (gsize k = 0; prims[i].kind == TM_PRIM_SHEET && tm_scene_get_legend (scene)->any_sheet
@@ -178,7 +208,7 @@ settle_scene (TmScene *scene, const TmView *view)
   for (guint calm = 0; calm < 2 && g_get_monotonic_time () < until;)
     {
       tm_scene_update (scene, view);
-      calm = is_settled (scene, view->tiles) ? calm + 1 : 0;
+      calm = is_settled (scene, view) ? calm + 1 : 0;
       while (g_main_context_iteration (NULL, FALSE))
         ;
       if (calm == 0)

@@ -60,6 +60,33 @@ compare (GlContext *gl, const TmScene *scene, const TmTheme *theme, const char *
   g_assert_cmpuint (count_colors (b, (int) n), >, 8);
 }
 
+/* What stands in the middle of an element is the colour of its kind, if it is not a boundary's or a letter's. */
+static void
+check_kinds (const TmScene *scene, const TmTheme *theme, TmModel *kinds, const TmBox *box, const TmCamera *camera)
+{
+  g_autofree guint32 *pixels = draw_by_cpu (scene, theme, W, H);
+  const TmTensor *tensor = tm_model_tensor (kinds, box->tensor);
+  guint right = 0, wrong = 0, seen[TM_N_KINDS] = { 0 };
+  for (int y = 1; y < H; y += 3)
+    for (int x = 1; x < W; x += 3)
+      {
+        gint64 column = tm_camera_element_x (camera, x) - box->sheet_x, row = tm_camera_element_y (camera, y) - box->sheet_y;
+        float kind;
+        if (column < 0 || row < 0 || column >= (gint64) box->sheet.columns || row >= (gint64) box->sheet.rows)
+          continue;
+        g_assert_true (tm_tensor_decode (tensor, TM_QUANTITY_VALUE, (guint64) row * box->sheet.columns + (guint64) column, 1,
+                                         &kind, NULL, NULL));
+        gboolean same = (pixels[y * W + x] & 0xffffffu) == theme->kind[(guint) kind] >> 8;
+        right += same;
+        wrong += !same;
+        seen[(guint) kind] += same;
+      }
+  g_test_message ("%u of %u pixels are of their kind's colour", right, right + wrong);
+  g_assert_cmpuint (right, >, wrong); /* the others: lines, letters, axes */
+  for (guint i = 0; i < TM_N_KINDS; i++)
+    g_assert_cmpuint (seen[i], >, 0);
+}
+
 static void
 test_model (void)
 {
@@ -74,10 +101,15 @@ test_model (void)
   g_auto (TmAddress) selection = { 0 };
   g_assert_true (tm_address_parse (model, "blk.2.attn_q.weight[5,7]", &selection, NULL));
   const TmBox *box = tm_layout_box (layout, layout->box_of_tensor[selection.tensor]);
+  g_autoptr (TmModel) kinds = synthetic_kinds_new (model);
+  TmTiles *kind_tiles = tm_tiles_new (kinds, (gsize) 64 << 20, NULL, NULL);
+  g_autofree TmTensorMark *marks = g_new0 (TmTensorMark, model->tensors->len);
   for (int dark = 0; dark < 2; dark++)
     {
       TmTheme theme;
       tm_theme_init (&theme, dark, 0);
+      for (guint i = 0; i < model->tensors->len; i++)
+        marks[i] = (TmTensorMark) { .fill = tm_theme_kind_color (&theme, i % TM_N_KINDS, 0.1 * (i % 11)), .text = "12.5 % zeros" };
       const struct
       {
         double scale;
@@ -88,11 +120,16 @@ test_model (void)
         { 0.2, TM_OVERLAY_SCALE, "boxes, scale" }, { 0.5, TM_OVERLAY_NONE, "boxes, plain" },
         { 1.3, TM_OVERLAY_RAW, "heat map, raw" },  { 9, TM_OVERLAY_VALUE, "heat map, near" },
         { 70, TM_OVERLAY_VALUE, "cells" },         { 64, TM_OVERLAY_DTYPE, "cells, dtype" },
+        { 0.2, TM_OVERLAY_SPARSITY, "boxes, zeros" },  { 2.2, TM_OVERLAY_SPARSITY, "heat map, zeros" },
+        { 0.6, TM_OVERLAY_SPARSITY, "far, zeros" },    { 66, TM_OVERLAY_SPARSITY, "cells, zeros" },
+        { 0.3, TM_OVERLAY_BACKEND, "boxes, backend" }, { 3, TM_OVERLAY_BACKEND, "near, backend" },
       };
       for (guint i = 0; i < G_N_ELEMENTS (shot); i++)
         {
           TmView view = { .layout = layout,
                           .tiles = tiles,
+                          .kind_tiles = kind_tiles,
+                          .marks = shot[i].overlay >= TM_OVERLAY_ERROR ? marks : NULL,
                           .theme = &theme,
                           .overlay = shot[i].overlay,
                           .boundaries = TRUE,
@@ -109,8 +146,11 @@ test_model (void)
             tm_camera_fit (&view.camera, all->x, all->y, all->width, all->height, 20);
           settle_scene (scene, &view);
           compare (&gl, scene, &theme, shot[i].name);
+          if (shot[i].overlay == TM_OVERLAY_SPARSITY && shot[i].scale > 1)
+            check_kinds (scene, &theme, kinds, box, &view.camera);
         }
     }
+  tm_tiles_free (kind_tiles);
   tm_tiles_free (tiles);
   tm_glyphs_free (glyphs);
   gl_context_clear (&gl);

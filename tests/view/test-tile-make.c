@@ -126,6 +126,84 @@ test_sheets (void)
   check_tensor (fake_tensor_new (0, (guint64[]) { 1 }, hash_value), 3);
 }
 
+static float
+kind_value (guint64 flat)
+{
+  guint64 hash = (flat + 1) * 0x9E3779B97F4A7C15u;
+
+  return (hash >> 40) % 5 < 3 ? 0 : (float) ((hash >> 50) % TM_N_KINDS);
+}
+
+static float
+rare_kind (guint64 flat)
+{
+  return flat == 1234 ? 4 : 0;
+}
+
+static float
+kind_or_nan (guint64 flat)
+{
+  return flat == 77 ? NAN : 2;
+}
+
+/* The most frequent kind but 0 and its share, counted the plain way; exact at every level, the lowest too. */
+static void
+test_kinds (void)
+{
+  g_autofree float *texels = g_new (float, TM_TILE * TM_TILE);
+  TmTensor *tensor = fake_tensor_new (SHAPE (700, 900), kind_value);
+  TmTensor *rare = fake_tensor_new (SHAPE (512, 512), rare_kind), *broken = fake_tensor_new (SHAPE (64, 64), kind_or_nan);
+  guint width, height;
+  TmSheet sheet;
+
+  tm_sheet_init (&sheet, tensor);
+  for (guint level = 0; level <= tm_tile_get_top_level (&sheet); level++)
+    {
+      TmTileKey key = { .reduce = TM_REDUCE_KINDS, .level = (guint8) level };
+      const guint64 side = (guint64) 1 << level;
+
+      g_assert_true (tm_tile_make (tensor, &sheet, &key, TRUE, texels, &width, &height, NULL, NULL));
+      for (guint t = 0; t < 300; t++)
+        {
+          guint x = (guint) pick_int (0, (gint) width), y = (guint) pick_int (0, (gint) height), best = 1;
+          guint64 count[TM_N_KINDS] = { 0 }, n = 0;
+
+          for (guint64 r = y * side; r < MIN ((y + 1) * side, 700); r++)
+            for (guint64 c = x * side; c < MIN ((x + 1) * side, 900); c++, n++)
+              count[(guint) kind_value (r * 900 + c)]++;
+          for (guint k = 2; k < TM_N_KINDS; k++)
+            best = count[k] > count[best] ? k : best;
+          if (count[best] == 0)
+            g_assert_cmpfloat (texels[y * TM_TILE + x], ==, 0);
+          else /* whole steps, rounded up */
+            {
+              g_assert_cmpint ((int) texels[y * TM_TILE + x] / TM_KIND_SHARES, ==, (int) best);
+              g_assert_cmpint ((int) texels[y * TM_TILE + x] % TM_KIND_SHARES, ==,
+                               (int) ceil ((double) count[best] / (double) n * (TM_KIND_SHARES - 1) - 1e-6));
+            }
+        }
+    }
+  tm_sheet_init (&sheet, rare);
+  {
+    TmTileKey key = { .reduce = TM_REDUCE_KINDS, .level = 1 };
+
+    g_assert_true (tm_tile_make (rare, &sheet, &key, TRUE, texels, &width, &height, NULL, NULL));
+    g_assert_cmpfloat (texels[1 * TM_TILE + 105], ==, 4 * TM_KIND_SHARES + 9); /* one of four */
+    g_assert_cmpfloat (texels[1 * TM_TILE + 106], ==, 0);
+  }
+  tm_sheet_init (&sheet, broken);
+  {
+    TmTileKey key = { .reduce = TM_REDUCE_KINDS, .level = 2 };
+
+    g_assert_true (tm_tile_make (broken, &sheet, &key, TRUE, texels, &width, &height, NULL, NULL));
+    g_assert_true (isnan (texels[0 * TM_TILE + 3])); /* element 77 is row 1, column 13 */
+    g_assert_cmpfloat (texels[0], ==, 2 * TM_KIND_SHARES + TM_KIND_SHARES - 1);
+  }
+  tm_tensor_free (tensor);
+  tm_tensor_free (rare);
+  tm_tensor_free (broken);
+}
+
 static void
 test_special (void)
 {
@@ -456,6 +534,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tile-make/kinds", test_kinds);
   g_test_add_func ("/tile/sheets", test_sheets);
   g_test_add_func ("/tile/special", test_special);
   g_test_add_func ("/tile/order", test_order);

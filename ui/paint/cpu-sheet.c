@@ -339,7 +339,7 @@ tm_raster_sheet (TmRaster *raster, const TmPrimSheet *sheet, const TmTheme *them
               .corner_x = left,
               .corner_y = top };
   tm_colormap_scale_init (&job.scale, sheet->palette, sheet->low, sheet->range);
-  job.palette = sheet->palette == TM_PALETTE_DIVERGING ? theme->diverging : theme->sequential;
+  job.palette = tm_theme_get_map (theme, sheet->palette);
   job.under = tm_raster_opaque (sheet->under);
   job.blank = tm_raster_opaque (sheet->blank);
   job.nan = tm_raster_opaque (theme->nan);

@@ -12,6 +12,7 @@
 #define FLAG_SEQUENTIAL 1
 #define FLAG_MAGNITUDE 2
 #define FLAG_MARKS 4
+#define FLAG_KINDS 8
 #define N_PROGRAMS 5 /* 0 … 4 flat levels */
 
 /* As sheet.vert takes it. */
@@ -127,21 +128,23 @@ static void
 upload_palette (TmGlSheets *sheets, const TmTheme *theme)
 {
   if (sheets->has_theme && memcmp (sheets->theme.diverging, theme->diverging, sizeof theme->diverging) == 0
-      && memcmp (sheets->theme.sequential, theme->sequential, sizeof theme->sequential) == 0)
+      && memcmp (sheets->theme.sequential, theme->sequential, sizeof theme->sequential) == 0
+      && memcmp (sheets->theme.kinds, theme->kinds, sizeof theme->kinds) == 0)
     {
       sheets->theme = *theme;
       return;
     }
   sheets->theme = *theme;
   sheets->has_theme = TRUE;
-  GLuint texels[2][256];
+  GLuint texels[3][256];
   for (int i = 0; i < 256; i++)
     {
       texels[0][i] = theme->diverging[i] >> 8;
       texels[1][i] = theme->sequential[i] >> 8;
+      texels[2][i] = theme->kinds[i] >> 8;
     }
   glBindTexture (GL_TEXTURE_2D, sheets->palette);
-  glTexImage2D (GL_TEXTURE_2D, 0, GL_R32UI, 256, 2, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
+  glTexImage2D (GL_TEXTURE_2D, 0, GL_R32UI, 256, 3, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, texels);
   glTexParameteri (GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   glTexParameteri (GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   glTexParameteri (GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
@@ -255,7 +258,7 @@ tm_gl_sheets_add (TmGlSheets *sheets, const TmPrimSheet *sheet)
     .place = { x, y, (GLint) first_page, (GLint) sheet->n_pages_x },
     .page = { (GLint) sheet->page_x, (GLint) sheet->page_y, (GLint) MIN (sheet->level, 31u),
               (diverging ? 0 : FLAG_SEQUENTIAL) | (sheet->palette == TM_PALETTE_MAGNITUDE ? FLAG_MAGNITUDE : 0)
-                  | (sheet->cell_px >= 8 ? FLAG_MARKS : 0) },
+                  | (sheet->cell_px >= 8 ? FLAG_MARKS : 0) | (sheet->palette == TM_PALETTE_KINDS ? FLAG_KINDS : 0) },
     .cells = { complete ? G_MAXINT32 : (GLint) full_rows,
                complete || sheet->columns == 0 ? 0 : (GLint) (cells % sheet->columns), 0, 0 },
     .color = { sheet->under >> 8, sheet->blank >> 8, 0, 0 },

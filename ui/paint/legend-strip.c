@@ -104,6 +104,10 @@ describe_overlay (TmOverlay overlay, const TmLegend *legend)
       return "magnitude of the scale";
     case TM_OVERLAY_ERROR:
       return "error against the reference";
+    case TM_OVERLAY_SPARSITY:
+      return "zeros by cause";
+    case TM_OVERLAY_BACKEND:
+      return "backend support";
     case TM_OVERLAY_VALUE:
       return legend->pixels_per_element < 1 ? "largest magnitude a pixel" : "value";
     case TM_OVERLAY_NONE:
