@@ -78,11 +78,11 @@ find_row (const char *stem)
   return NULL;
 }
 
-/* MLX stacks experts under a name of its own; some checkpoints glue "bias" to the parameter. */
+/* MLX stacks experts under a name of its own, Baichuan fuses attention under one; some checkpoints glue "bias" to the parameter. */
 static const TmNameRow *
 find_row_of_variants (const char *stem)
 {
-  static const char stacked[] = ".switch_mlp.";
+  static const char stacked[] = ".switch_mlp.", packed[] = ".self_attn.W_pack";
   const char *at = strstr (stem, stacked);
   const TmNameRow *row = find_row (stem);
 
@@ -92,6 +92,13 @@ find_row_of_variants (const char *stem)
       g_autofree char *experts = g_strconcat (before, ".experts.", at + strlen (stacked), NULL);
 
       row = find_row (experts);
+    }
+  if (row == NULL && g_str_has_suffix (stem, packed))
+    {
+      g_autofree char *before = g_strndup (stem, strlen (stem) - strlen (packed));
+      g_autofree char *fused = g_strconcat (before, ".self_attn.qkv_proj", NULL);
+
+      row = find_row (fused);
     }
   if (row == NULL && g_str_has_suffix (stem, "_bias"))
     {

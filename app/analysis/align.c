@@ -1,5 +1,6 @@
 #include "analysis/align.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analysis/transforms.h"
@@ -195,7 +196,8 @@ add_stacked (const Aligner *aligner, const TmNameKey *key, const TmTensor *candi
 static void
 add_split_and_joined (const Aligner *aligner, const TmNameKey *key, const TmTensor *candidate, GArray *hypotheses)
 {
-  static const char *const qkv[] = { "attn_q", "attn_k", "attn_v" }, *const latent[] = { "attn_k_b", "attn_v_b" };
+  static const char *const qkv[] = { "attn_q", "attn_k", "attn_v" }, *const latent[] = { "attn_k_b", "attn_v_b" },
+                           *const linear[] = { "attn_qkv", "attn_gate" };
   static const char *const gate_up[][3] = { { "ffn_gate", "ffn_up", "ffn_up" },
                                             { "ffn_gate_exps", "ffn_up_exps", "ffn_gate_up_exps" },
                                             { "ffn_gate_shexp", "ffn_up_shexp", "ffn_up_shexp" } };
@@ -220,6 +222,13 @@ add_split_and_joined (const Aligner *aligner, const TmNameKey *key, const TmTens
           && find_sibling (aligner, key, gate_up[i][1], &other[1]))
         tm_transforms_add_gate_up_join (transforms, candidate, other[0], other[1], hypotheses);
     }
+
+  for (guint i = 0; i < 2; i++)
+    if (strcmp (key->kind, linear[i]) == 0 && find_sibling (aligner, key, "ssm_in", other))
+      tm_transforms_add_qkvz_part (transforms, candidate, other[0], i, hypotheses);
+  if (strcmp (key->kind, "ssm_in") == 0 && find_sibling (aligner, key, linear[0], &other[0])
+      && find_sibling (aligner, key, linear[1], &other[1]))
+    tm_transforms_add_qkvz_join (transforms, candidate, other[0], other[1], hypotheses);
 
   for (guint i = 0; i < 2; i++)
     if (strcmp (key->kind, latent[i]) == 0 && find_sibling (aligner, key, "attn_kv_b", other))
@@ -319,7 +328,7 @@ pair_one (guint64 item, guint thread, gpointer data, GError **error)
     {
       aligner->found[item] = make_pair (index, reading);
       /* Vectors are too alike, and too short, to be judged. */
-      aligner->found[item]->doubtful = candidate->rank > 1 && fit.n >= 1024 && fit.correlation < NOTHING_COMMON
+      aligner->found[item]->doubtful = candidate->rank > 1 && fit.n >= 1024 && fabs (fit.correlation) < NOTHING_COMMON
                                        && fit.error > 0.5 * fit.power && fit.error > 0;
     }
   g_mutex_lock (&aligner->lock);

@@ -296,7 +296,7 @@ find_constant (TmDiffTensor *result)
   gboolean offset_explains = without_offset <= EXPLAINS * result->sum_ee;
   gboolean ratio_explains = result->sum_xx > 0 && without_ratio <= EXPLAINS * result->sum_ee;
 
-  if (result->exact || result->n < 8)
+  if (!(result->sum_ee > 0) || result->n < 8)
     return;
   result->has_offset = offset_explains && (!ratio_explains || without_offset <= without_ratio);
   result->has_ratio = ratio_explains && !result->has_offset;

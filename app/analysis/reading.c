@@ -35,7 +35,7 @@ tm_reading_add (TmReading *reading, const TmReadingPart *part)
       TmReadingPart *last = &g_array_index (reading->parts, TmReadingPart, reading->parts->len - 1);
 
       if (last->tensor == part->tensor && last->order == part->order && last->head == part->head
-          && last->row_step == part->row_step && last->column_step == part->column_step
+          && last->unit == part->unit && last->ways == part->ways && last->row_step == part->row_step && last->column_step == part->column_step
           && part->base == last->base + last->n_rows * last->row_step
           && (part->order == TM_ROWS_AS_THEY_ARE || last->n_rows % part->head == 0))
         {
@@ -44,6 +44,25 @@ tm_reading_add (TmReading *reading, const TmReadingPart *part)
         }
     }
   g_array_append_val (reading->parts, added);
+}
+
+static gboolean
+is_order_sound (const TmReadingPart *part)
+{
+  guint64 deal;
+
+  switch (part->order)
+    {
+    case TM_ROWS_ROTARY:
+    case TM_ROWS_ROTARY_BACK:
+      return part->head >= 2 && part->head % 2 == 0 && part->n_rows % part->head == 0;
+    case TM_ROWS_DEALT:
+      return part->head > 0 && part->n_rows % part->head == 0
+             && !__builtin_mul_overflow (part->unit, part->ways, &deal) && deal > 0 && part->head % deal == 0;
+    case TM_ROWS_AS_THEY_ARE:
+    default:
+      return TRUE;
+    }
 }
 
 gboolean
@@ -56,8 +75,7 @@ tm_reading_is_sound (const TmReading *reading)
       const TmReadingPart *part = &g_array_index (reading->parts, TmReadingPart, i);
       guint64 down, across, last;
 
-      if (part->order != TM_ROWS_AS_THEY_ARE
-          && (part->head < 2 || part->head % 2 != 0 || part->n_rows % part->head != 0))
+      if (!is_order_sound (part))
         return FALSE;
       if (part->n_rows == 0 || __builtin_mul_overflow (part->n_rows - 1, part->row_step, &down)
           || __builtin_mul_overflow (reading->columns - 1, part->column_step, &across)
@@ -99,7 +117,7 @@ tm_value_change_apply (TmValueChange change, float value)
 static guint64
 order_row (const TmReadingPart *part, guint64 row)
 {
-  guint64 within = part->head > 0 ? row % part->head : 0;
+  guint64 within = part->head > 0 ? row % part->head : 0, unit;
 
   switch (part->order)
     {
@@ -107,6 +125,10 @@ order_row (const TmReadingPart *part, guint64 row)
       return row - within + within % 2 * (part->head / 2) + within / 2;
     case TM_ROWS_ROTARY_BACK:
       return row - within + 2 * (within % (part->head / 2)) + within / (part->head / 2);
+    case TM_ROWS_DEALT:
+      unit = within / part->unit;
+      unit = unit % part->ways * (part->head / part->unit / part->ways) + unit / part->ways;
+      return row - within + unit * part->unit + within % part->unit;
     case TM_ROWS_AS_THEY_ARE:
     default:
       return row;

@@ -15,6 +15,7 @@ typedef enum
   TM_ROWS_AS_THEY_ARE,
   TM_ROWS_ROTARY,      /* halves of a head to pairs: row j is the reference's (j % 2) × (d / 2) + j / 2 */
   TM_ROWS_ROTARY_BACK, /* pairs to halves: row j is the reference's 2 × (j % (d / 2)) + j / (d / 2) */
+  TM_ROWS_DEALT,       /* units of rows dealt out: unit u of n is the reference's (u % ways) × (n / ways) + u / ways */
 } TmRowOrder;
 
 typedef enum
@@ -34,7 +35,8 @@ typedef struct
   guint64 first_row, n_rows;
   guint64 base, row_step, column_step;
   TmRowOrder order;
-  guint64 head; /* rows of one head, for the rotary orders */
+  guint64 head; /* rows that are put in order together: of one head; of dealt ones all units */
+  guint64 unit, ways; /* for dealt ones: rows of a unit */
 } TmReadingPart;
 
 typedef struct

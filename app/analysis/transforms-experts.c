@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define MAX_JOINED_ROWS (1u << 19) /* a part each, where rows of two tensors take turns */
+
 /* --- Experts ------------------------------------------------------------------------------------------------------ */
 
 void
@@ -120,6 +122,30 @@ tm_transforms_add_gate_up_part (const TmTransforms *transforms, const TmTensor *
       }
 }
 
+/* Rows of gate, then of up, or by turns. half: experts, rows, columns. */
+static void
+add_joined (const TmTransforms *transforms, guint gate, guint up, const guint64 half[3], gboolean alternate,
+            GArray *hypotheses)
+{
+  guint64 rows = alternate ? 1 : half[1], turns = alternate ? half[1] : 1;
+  TmReading *reading;
+
+  if (alternate && half[0] * turns > MAX_JOINED_ROWS)
+    return;
+  reading = tm_reading_new (half[2], g_strdup (alternate ? "fused-gate-up(alternate)" : "fused-gate-up"));
+  for (guint64 expert = 0; expert < half[0]; expert++)
+    for (guint64 turn = 0; turn < turns; turn++)
+      for (guint which = 0; which < 2; which++)
+        {
+          guint64 base = (expert * half[1] + turn * rows) * half[2];
+          TmReadingPart part
+              = tm_transforms_make_plane (transforms, which == 0 ? gate : up, base, rows, half[2], FALSE);
+
+          tm_reading_add (reading, &part);
+        }
+  tm_hypotheses_add (hypotheses, reading, 0);
+}
+
 void
 tm_transforms_add_gate_up_join (const TmTransforms *transforms, const TmTensor *candidate, guint gate, guint up,
                                 GArray *hypotheses)
@@ -130,20 +156,12 @@ tm_transforms_add_gate_up_join (const TmTransforms *transforms, const TmTensor *
         || (is_vector (candidate, half, TRUE) && tm_tensor_get_columns (candidate) == 2 * tm_tensor_get_columns (half)
             && candidate->shape[0] == half->shape[0]);
   guint64 a[3], b[3], c[3];
-  TmReading *reading;
 
   if (!get_stack (candidate, bias, a) || !get_stack (half, bias, b)
       || !get_stack (tm_transforms_get_reference (transforms, up), bias, c) || memcmp (b, c, sizeof b) != 0
-      || a[0] != b[0] || a[1] != 2 * b[1] || a[2] != b[2] || a[0] > TM_MAX_PLANES)
+      || a[0] != b[0] || a[0] > TM_MAX_PLANES)
     return;
-  reading = tm_reading_new (a[2], g_strdup ("fused-gate-up"));
-  for (guint64 expert = 0; expert < a[0]; expert++)
-    for (guint which = 0; which < 2; which++)
-      {
-        TmReadingPart part
-            = tm_transforms_make_plane (transforms, which == 0 ? gate : up, expert * b[1] * b[2], b[1], b[2], FALSE);
-
-        tm_reading_add (reading, &part);
-      }
-  tm_hypotheses_add (hypotheses, reading, 0);
+  if (a[1] == 2 * b[1] && a[2] == b[2])
+    for (guint alternate = 0; alternate < 2; alternate++)
+      add_joined (transforms, gate, up, b, alternate, hypotheses);
 }

@@ -24,4 +24,14 @@ TmReadingPart tm_transforms_make_plane (const TmTransforms *transforms, guint in
 void tm_transforms_add_qkv_regrouped (const TmTransforms *transforms, const TmTensor *candidate, guint reference,
                                       guint64 columns, GArray *hypotheses);
 
+/* Value heads of linear attention in the other order, what comes before them left alone. Where columns move, the plain
+ * reading is made in columns of one head: 0, or how many. */
+guint64 tm_transforms_get_value_columns (const TmTransforms *transforms, const TmNameKey *key, const TmTensor *candidate);
+void tm_transforms_add_value_heads (const TmTransforms *transforms, const TmNameKey *key, const TmTensor *candidate,
+                                    const TmReading *plain, GArray *hypotheses);
+
+/* A copy with words of its own, taken; and "plain's words + word". */
+TmReading *tm_reading_copy (const TmReading *reading, char *words);
+char *tm_words_join (const char *first, const char *second);
+
 G_END_DECLS

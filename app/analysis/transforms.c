@@ -115,6 +115,36 @@ add_heads (TmTransforms *transforms, TmModel *model)
   transforms->heads[transforms->n_heads++].kv = kv;
 }
 
+/* Of linear attention: what a GGUF says as a state space's, and a config by name. */
+static void
+add_linear (TmTransforms *transforms, TmModel *model)
+{
+  static const char *const config[] = { "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim",
+                                        "linear_value_head_dim" };
+  static const char *const gguf[] = { "group_count", "time_step_rank", "state_size", "inner_size" };
+  guint64 number[4] = { 0 };
+
+  for (guint i = 0; i < 4; i++)
+    {
+      g_autofree char *key
+          = model->architecture != NULL ? g_strconcat (model->architecture, ".ssm.", gguf[i], NULL) : NULL;
+
+      number[i] = key != NULL ? read_number (model, key) : 0;
+    }
+  if (number[1] != 0)
+    number[3] /= number[1];
+  else
+    for (guint i = 0; i < 4; i++)
+      number[i] = read_config_number (model, config[i], config[i]);
+  for (guint i = 0; i < 4; i++)
+    if (number[i] == 0 || number[i] > MAX_HEADS)
+      return;
+  transforms->linear[transforms->n_linear].keys = number[0];
+  transforms->linear[transforms->n_linear].values = number[1];
+  transforms->linear[transforms->n_linear].key_size = number[2];
+  transforms->linear[transforms->n_linear++].value_size = number[3];
+}
+
 void
 tm_transforms_init (TmTransforms *transforms, TmModel *candidate, TmModel *reference)
 {
@@ -123,6 +153,8 @@ tm_transforms_init (TmTransforms *transforms, TmModel *candidate, TmModel *refer
   transforms->reference_is_gguf = g_strcmp0 (reference->format, "GGUF") == 0;
   add_heads (transforms, candidate);
   add_heads (transforms, reference);
+  add_linear (transforms, candidate);
+  add_linear (transforms, reference);
 }
 
 /* --- Shapes ------------------------------------------------------------------------------------------------------- */
@@ -204,16 +236,16 @@ tm_transforms_make_plane (const TmTransforms *transforms, guint index, guint64 b
                     : tm_transforms_make_part (transforms, index, base, rows, columns, 1);
 }
 
-static char *
-join_words (const char *first, const char *second)
+char *
+tm_words_join (const char *first, const char *second)
 {
   return strcmp (first, "identity") == 0 ? g_strdup (second) : g_strconcat (first, " + ", second, NULL);
 }
 
 /* --- Rotary rows -------------------------------------------------------------------------------------------------- */
 
-static TmReading *
-copy_reading (const TmReading *reading, char *words)
+TmReading *
+tm_reading_copy (const TmReading *reading, char *words)
 {
   TmReading *copy = tm_reading_new (reading->columns, words);
 
@@ -221,6 +253,12 @@ copy_reading (const TmReading *reading, char *words)
     tm_reading_add (copy, &g_array_index (reading->parts, TmReadingPart, i));
   copy->change = reading->change;
   return copy;
+}
+
+static TmReading *
+copy_whole (const TmReading *reading)
+{
+  return tm_reading_copy (reading, g_strdup (reading->words));
 }
 
 static void
@@ -231,7 +269,7 @@ add_rotary (const TmReading *plain, TmRowOrder order, guint64 heads, guint tier,
 
   if (heads == 0 || plain->rows % heads != 0 || plain->rows / heads % 2 != 0 || plain->rows / heads < 4)
     return;
-  reading = tm_reading_new (plain->columns, join_words (plain->words, words));
+  reading = tm_reading_new (plain->columns, tm_words_join (plain->words, words));
   for (guint i = 0; i < plain->parts->len; i++)
     {
       TmReadingPart part = g_array_index (plain->parts, TmReadingPart, i);
@@ -309,6 +347,41 @@ add_transposed (const TmTransforms *transforms, const TmTensor *candidate, guint
   tm_hypotheses_add (hypotheses, reading, at[0] == at[1] ? 1 : 0);
 }
 
+/* A stack of matrices against one matrix with all their rows, each lying the other way round. */
+static void
+add_flattened (const TmTransforms *transforms, const TmTensor *candidate, guint reference, GArray *hypotheses)
+{
+  const TmTensor *other = tm_transforms_get_reference (transforms, reference);
+  const TmTensor *stack = candidate->rank == 3 ? candidate : other, *flat = candidate->rank == 3 ? other : candidate;
+  TmReading *reading;
+
+  if (stack->rank != 3 || flat->rank != 2 || flat->shape[1] != stack->shape[1] || stack->shape[0] > TM_MAX_PLANES
+      || flat->shape[0] != stack->shape[0] * stack->shape[2])
+    return;
+  reading = tm_reading_new (tm_tensor_get_columns (candidate), g_strdup ("reshape + transpose"));
+  for (guint64 i = 0; i < stack->shape[0]; i++)
+    {
+      guint64 columns = tm_tensor_get_columns (candidate), rows = stack->shape[1] * stack->shape[2] / columns;
+      TmReadingPart part = tm_transforms_make_plane (transforms, reference, i * rows * columns, rows, columns, TRUE);
+
+      tm_reading_add (reading, &part);
+    }
+  tm_hypotheses_add (hypotheses, reading, 0);
+}
+
+/* The first rows, for padding, were cut off. */
+static void
+add_later_rows (const TmTransforms *transforms, guint reference, guint64 rows, guint64 columns, guint64 cut,
+                GArray *hypotheses)
+{
+  TmReading *reading
+      = tm_reading_new (columns, g_strdup_printf ("rows-from(%" G_GUINT64_FORMAT ")", cut));
+  TmReadingPart part = tm_transforms_make_part (transforms, reference, cut * columns, rows, columns, 1);
+
+  tm_reading_add (reading, &part);
+  tm_hypotheses_add (hypotheses, reading, 0);
+}
+
 static gboolean
 kind_is (const TmNameKey *key, const char *kind)
 {
@@ -318,7 +391,7 @@ kind_is (const TmNameKey *key, const char *kind)
 static void
 add_change (const TmReading *plain, TmValueChange change, const char *words, GArray *hypotheses)
 {
-  TmReading *reading = copy_reading (plain, join_words (plain->words, words));
+  TmReading *reading = tm_reading_copy (plain, tm_words_join (plain->words, words));
 
   reading->change = change;
   tm_hypotheses_add (hypotheses, reading, 0);
@@ -326,22 +399,26 @@ add_change (const TmReading *plain, TmValueChange change, const char *words, GAr
 
 static void
 add_variants (const TmTransforms *transforms, const TmNameKey *key, const TmTensor *candidate, guint reference,
-              const TmReading *plain, GArray *hypotheses)
+              const TmReading *plain, guint before, GArray *hypotheses)
 {
   if (kind_is (key, "attn_q") || kind_is (key, "attn_k"))
     add_rotaries (transforms, plain, kind_is (key, "attn_k"), hypotheses);
   if (kind_is (key, "attn_qkv"))
     tm_transforms_add_qkv_regrouped (transforms, candidate, reference, plain->columns, hypotheses);
+  tm_transforms_add_value_heads (transforms, key, candidate, plain, hypotheses);
   if (!key->bias && squeeze (candidate).rank <= 1 && strstr (key->key, "norm") != NULL)
     {
       add_change (plain, TM_CHANGE_PLUS_ONE, "norm-plus-one", hypotheses);
       add_change (plain, TM_CHANGE_MINUS_ONE, "norm-minus-one", hypotheses);
     }
   if (kind_is (key, "ssm_a"))
-    {
-      add_change (plain, TM_CHANGE_NEG_EXP, "negative-exp", hypotheses);
-      add_change (plain, TM_CHANGE_LOG_NEG, "log-of-negative", hypotheses);
-    }
+    for (guint i = before, n = hypotheses->len; i < n; i++)
+      {
+        g_autoptr (TmReading) moved = copy_whole (g_array_index (hypotheses, TmHypothesis, i).reading);
+
+        add_change (moved, TM_CHANGE_NEG_EXP, "negative-exp", hypotheses);
+        add_change (moved, TM_CHANGE_LOG_NEG, "log-of-negative", hypotheses);
+      }
 }
 
 void
@@ -349,12 +426,16 @@ tm_transforms_add_single (const TmTransforms *transforms, const TmNameKey *key, 
                           guint reference, GArray *hypotheses)
 {
   const TmTensor *other = tm_transforms_get_reference (transforms, reference);
-  gboolean moves = kind_is (key, "attn_q") || kind_is (key, "attn_k") || kind_is (key, "attn_qkv");
+  gboolean moves = kind_is (key, "attn_q") || kind_is (key, "attn_k") || kind_is (key, "attn_qkv")
+                   || kind_is (key, "ssm_a") || kind_is (key, "ssm_dt");
   guint64 columns = candidate->rank > 1 || !moves ? tm_tensor_get_columns (candidate) : 1, rows;
+  guint64 value_columns = tm_transforms_get_value_columns (transforms, key, candidate);
   guint before = hypotheses->len;
 
   if (columns == 0 || candidate->n_elements == 0 || other->n_elements == 0)
     return;
+  if (value_columns > 0 && same_squeezed (candidate, other))
+    columns = value_columns;
   rows = candidate->n_elements / columns;
   if (same_squeezed (candidate, other))
     tm_hypotheses_add (
@@ -362,7 +443,10 @@ tm_transforms_add_single (const TmTransforms *transforms, const TmNameKey *key, 
         make_flat (transforms, reference, rows, columns, same_shape (candidate, other) ? "identity" : "squeeze"), 0);
   add_transposed (transforms, candidate, reference, columns, hypotheses);
   if (hypotheses->len == before && candidate->n_elements == other->n_elements)
-    tm_hypotheses_add (hypotheses, make_flat (transforms, reference, rows, columns, "reshape"), 0);
+    {
+      tm_hypotheses_add (hypotheses, make_flat (transforms, reference, rows, columns, "reshape"), 0);
+      add_flattened (transforms, candidate, reference, hypotheses);
+    }
   if (hypotheses->len == before && candidate->rank == 2 && other->rank == 2 && tm_tensor_get_columns (other) == columns
       && (kind_is (key, "token_embd") || kind_is (key, "output") || kind_is (key, "position_embd")))
     {
@@ -370,12 +454,13 @@ tm_transforms_add_single (const TmTransforms *transforms, const TmNameKey *key, 
       g_autofree char *words = g_strdup_printf ("common-rows(%" G_GUINT64_FORMAT ")", common);
 
       tm_hypotheses_add (hypotheses, make_flat (transforms, reference, common, columns, words), 0);
+      if (kind_is (key, "position_embd") && rows < other->shape[0])
+        add_later_rows (transforms, reference, rows, columns, other->shape[0] - rows, hypotheses);
     }
   if (hypotheses->len > before)
     {
-      g_autoptr (TmReading) plain = copy_reading (g_array_index (hypotheses, TmHypothesis, before).reading, NULL);
+      g_autoptr (TmReading) plain = copy_whole (g_array_index (hypotheses, TmHypothesis, before).reading);
 
-      plain->words = g_strdup (g_array_index (hypotheses, TmHypothesis, before).reading->words);
-      add_variants (transforms, key, candidate, reference, plain, hypotheses);
+      add_variants (transforms, key, candidate, reference, plain, before, hypotheses);
     }
 }

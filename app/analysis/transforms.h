@@ -15,6 +15,9 @@ typedef struct
   gboolean candidate_is_gguf, reference_is_gguf;
   struct { guint64 heads, kv; } heads[TM_MAX_HEAD_COUNTS]; /* what metadata and config of both sides say */
   guint n_heads;
+  /* Linear attention: key heads, value heads, and rows of one of each; 0 where that is not told. */
+  struct { guint64 keys, values, key_size, value_size; } linear[TM_MAX_HEAD_COUNTS];
+  guint n_linear;
 } TmTransforms;
 
 void tm_transforms_init (TmTransforms *transforms, TmModel *candidate, TmModel *reference);
@@ -51,6 +54,13 @@ void tm_transforms_add_latent_part (const TmTransforms *transforms, const TmTens
                                     GArray *hypotheses);
 void tm_transforms_add_latent_join (const TmTransforms *transforms, const TmTensor *candidate, guint k_b, guint v_b,
                                     GArray *hypotheses);
+
+/* Linear attention: its q, k, v (which 0) or its gate (1) from the projection that makes all of them, a key head at a time,
+ * and that from both. */
+void tm_transforms_add_qkvz_part (const TmTransforms *transforms, const TmTensor *candidate, guint reference, guint which,
+                                  GArray *hypotheses);
+void tm_transforms_add_qkvz_join (const TmTransforms *transforms, const TmTensor *candidate, guint qkv, guint gate,
+                                  GArray *hypotheses);
 
 /* How a reading fits, on a fixed sample of some ten thousand elements. */
 typedef struct

@@ -235,6 +235,48 @@ test_not_finite (void)
   g_assert_false (tensor->exact);
   assert_near (tensor->max_abs, 0.5, 1e-6);
   g_assert_cmpuint (tensor->max_at, ==, 9);
+  g_assert_false (tensor->has_offset);
+}
+
+/* What is finite is the same: there is no constant to tell of. */
+static void
+test_only_not_finite (void)
+{
+  g_autofree float *x = planted_noise (256, 3), *y = g_memdup2 (x, 256 * sizeof *x);
+  g_autoptr (TmModel) candidate = NULL, reference = NULL;
+  g_autoptr (TmDiff) diff = NULL;
+  const TmDiffTensor *tensor;
+
+  y[6] = NAN;
+  candidate = make_f32 ("w.weight", 8, 32, y);
+  reference = make_f32 ("w.weight", 8, 32, x);
+  diff = compare (candidate, reference);
+  tensor = find (diff, "w.weight");
+  g_assert_cmpuint (tensor->n_other_nonfinite, ==, 1);
+  g_assert_false (tensor->exact);
+  g_assert_false (tensor->has_offset);
+  g_assert_false (tensor->has_ratio);
+}
+
+/* The other sign is a constant, and no sign of a wrong pair. */
+static void
+test_other_sign (void)
+{
+  g_autofree float *x = planted_noise (4096, 4), *y = g_new (float, 4096);
+  g_autoptr (TmModel) candidate = NULL, reference = NULL;
+  g_autoptr (TmDiff) diff = NULL;
+  const TmDiffTensor *tensor;
+
+  for (guint i = 0; i < 4096; i++)
+    y[i] = -x[i];
+  candidate = make_f32 ("w.weight", 64, 64, y);
+  reference = make_f32 ("w.weight", 64, 64, x);
+  diff = compare (candidate, reference);
+  tensor = find (diff, "w.weight");
+  g_assert_true (tensor->has_ratio);
+  assert_near (tensor->ratio, -1, 1e-12);
+  assert_near (tensor->sqnr_db, -6.020599913279624, 1e-9);
+  g_assert_false (tensor->pair->doubtful);
 }
 
 static guint16 *
@@ -675,6 +717,8 @@ main (int argc, char **argv)
   g_test_add_func ("/diff/metrics", test_metrics);
   g_test_add_func ("/diff/ordinary", test_ordinary);
   g_test_add_func ("/diff/not-finite", test_not_finite);
+  g_test_add_func ("/diff/only-not-finite", test_only_not_finite);
+  g_test_add_func ("/diff/other-sign", test_other_sign);
   g_test_add_func ("/diff/exact", test_exact);
   g_test_add_func ("/traps/B033", test_b033);
   g_test_add_func ("/diff/bad-group", test_bad_group);
