@@ -78,10 +78,13 @@ tm_canvas_update_hover (TmCanvas *self)
 static void
 on_motion (GtkEventControllerMotion *motion, double x, double y, TmCanvas *self)
 {
-  if (self->inside && x == self->pointer_x && y == self->pointer_y)
+  gboolean moved = x != self->pointer_x || y != self->pointer_y;
+
+  if (self->inside && !moved)
     return;
+  if (moved) /* a popover that closes lets the pointer enter where it stands */
+    self->pointer_stands = FALSE;
   self->inside = TRUE;
-  self->pointer_stands = FALSE;
   self->pointer_x = x;
   self->pointer_y = y;
   tm_canvas_update_hover (self);

@@ -181,6 +181,8 @@ add_quantized (GtkWidget *box, const TmTensor *tensor, const TmScalar *scalar, c
     }
   for (guint i = 0; i < scalar->n_terms; i++)
     {
+      if (scalar->has_scale && g_str_equal (scalar->term[i].name, "scale"))
+        continue; /* stands above */
       g_autofree char *text = tm_number_format (&scalar->term[i].value);
       tm_card_add_row (card, scalar->term[i].name, text, "A term of the formula");
     }
