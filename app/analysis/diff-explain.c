@@ -226,7 +226,7 @@ make_error_tensor (TmAlignment *alignment, guint index)
   tensor->bytes = candidate->bytes;
   tensor->granularity = candidate->granularity != NULL ? tm_granularity_ref (candidate->granularity) : NULL;
   tensor->values = candidate->values; /* alive as long as the alignment, which the model keeps */
-  tensor->module = g_strdup (candidate->module);
+  tensor->module = candidate->module;
   if (candidate->fault != NULL)
     tensor->fault = g_strdup (candidate->fault);
   else if (pair == NULL)

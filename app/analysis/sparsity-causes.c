@@ -332,7 +332,7 @@ make_cause_tensor (TmModel *model, TmAlignment *alignment, guint index)
   tensor->bytes = candidate->bytes;
   tensor->granularity = candidate->granularity != NULL ? tm_granularity_ref (candidate->granularity) : NULL;
   tensor->values = candidate->values; /* alive as long as the model, which the new one keeps */
-  tensor->module = g_strdup (candidate->module);
+  tensor->module = candidate->module;
   tensor->fault = g_strdup (candidate->fault);
   if (tensor->fault == NULL)
     {

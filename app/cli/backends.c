@@ -4,7 +4,6 @@
 #include "analysis/backends.h"
 #include "io/json-writer.h"
 #include "io/text.h"
-#include "recognise/recognise.h"
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
@@ -121,7 +120,7 @@ cli_backends (const CliOptions *options)
 {
   const char *path = g_ptr_array_index (options->arguments, 0);
   GError *error = NULL;
-  g_autoptr (TmModel) model = tm_open_model_with (path, options->assume, NULL, &error);
+  g_autoptr (TmModel) model = cli_open_model (path, options, &error);
   TmBackendSummary *summaries;
   gboolean ok;
 

@@ -100,6 +100,10 @@ void cli_end_progress (void);
 
 /* --- Tensors ------------------------------------------------------------------------------------------------------ */
 
+/* A model of the command line, with its --assume. It stays until the program ends: to take half a million tensors apart before
+ * that takes time and helps nobody. (transfer full) */
+TmModel *cli_open_model (const char *path, const CliOptions *options, GError **error);
+
 /* A stored tensor as a logical one with its plain codec: the packed words themselves. (transfer full) */
 TmTensor *cli_tensor_from_stored (TmModel *model, guint stored);
 

@@ -8,7 +8,6 @@
 #include "io/json-writer.h"
 #include "io/number.h"
 #include "io/text.h"
-#include "recognise/recognise.h"
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
@@ -141,14 +140,14 @@ cli_diff (const CliOptions *options)
   const char *path = g_ptr_array_index (options->arguments, 0),
              *reference_path = g_ptr_array_index (options->arguments, 1);
   GError *error = NULL;
-  g_autoptr (TmModel) candidate = tm_open_model_with (path, options->assume, NULL, &error);
+  g_autoptr (TmModel) candidate = cli_open_model (path, options, &error);
   g_autoptr (TmModel) reference = NULL;
   g_autoptr (GArray) tensors = NULL;
   g_autoptr (TmDiff) diff = NULL;
 
   if (candidate == NULL)
     return cli_fail (path, error);
-  reference = tm_open_model_with (reference_path, options->assume, NULL, &error);
+  reference = cli_open_model (reference_path, options, &error);
   if (reference == NULL)
     return cli_fail (reference_path, error);
   tensors = find_tensors (candidate, options->arguments, &error);

@@ -1,7 +1,6 @@
 #include "cli/info.h"
 
 #include "io/error.h"
-#include "recognise/recognise.h"
 
 double
 cli_info_get_bits_per_weight (guint64 bytes, guint64 parameters)
@@ -84,7 +83,7 @@ cli_info (const CliOptions *options)
   const char *path = g_ptr_array_index (options->arguments, 0);
   gboolean full = (options->given & CLI_OPTION_FULL) != 0;
   GError *error = NULL;
-  g_autoptr (TmModel) model = tm_open_model_with (path, options->assume, NULL, &error);
+  g_autoptr (TmModel) model = cli_open_model (path, options, &error);
 
   if (model == NULL)
     return cli_fail (path, error);

@@ -3,7 +3,6 @@
 
 #include "analysis/report.h"
 #include "io/error.h"
-#include "recognise/recognise.h"
 
 int
 cli_report (const CliOptions *options)
@@ -18,12 +17,12 @@ cli_report (const CliOptions *options)
     return cli_usage ("report needs -o F");
   if (!tm_report_format_of_path (options->output, &format))
     return cli_usage ("cannot tell how to write '%s': its name has to end in .html or .json", options->output);
-  model = tm_open_model_with (path, options->assume, NULL, &error);
+  model = cli_open_model (path, options, &error);
   if (model == NULL)
     return cli_fail (path, error);
   if (options->reference != NULL)
     {
-      reference = tm_open_model_with (options->reference, options->assume, NULL, &error);
+      reference = cli_open_model (options->reference, options, &error);
       if (reference == NULL)
         return cli_fail (options->reference, error);
       diff = cli_make_diff (model, reference, NULL, &error);

@@ -1,7 +1,6 @@
 #include "cli/cli.h"
 
 #include "model/address.h"
-#include "recognise/recognise.h"
 
 /* All indices are read before the first record is printed: either every record is there or none. */
 static guint64 *
@@ -50,7 +49,7 @@ cli_scalar (const CliOptions *options)
 {
   const char *path = g_ptr_array_index (options->arguments, 0), *name = g_ptr_array_index (options->arguments, 1);
   GError *error = NULL;
-  g_autoptr (TmModel) model = tm_open_model_with (path, options->assume, NULL, &error);
+  g_autoptr (TmModel) model = cli_open_model (path, options, &error);
   TmTensor *owned = NULL;
   const TmTensor *tensor;
   gboolean ok, faulty;

@@ -5,7 +5,6 @@
 #include "io/error.h"
 #include "io/number.h"
 #include "io/text.h"
-#include "recognise/recognise.h"
 
 static char *
 format_some (guint64 n)
@@ -117,7 +116,7 @@ cli_sparsity (const CliOptions *options)
   const char *path = g_ptr_array_index (options->arguments, 0);
   gboolean named = options->arguments->len > 1;
   GError *error = NULL;
-  g_autoptr (TmModel) model = tm_open_model_with (path, options->assume, NULL, &error);
+  g_autoptr (TmModel) model = cli_open_model (path, options, &error);
   g_autoptr (TmModel) reference = NULL;
   g_autoptr (GArray) tensors = NULL;
   g_autoptr (GPtrArray) results = NULL;
@@ -129,7 +128,7 @@ cli_sparsity (const CliOptions *options)
     return cli_fail (path, error);
   if (options->reference != NULL)
     {
-      reference = tm_open_model_with (options->reference, options->assume, NULL, &error);
+      reference = cli_open_model (options->reference, options, &error);
       if (reference == NULL)
         return cli_fail (options->reference, error);
     }

@@ -7,7 +7,6 @@
 #include "io/error.h"
 #include "io/number.h"
 #include "io/text.h"
-#include "recognise/recognise.h"
 
 #define BARS 25       /* lines of a drawn histogram */
 #define BAR_WIDTH 48
@@ -211,7 +210,7 @@ cli_stats (const CliOptions *options)
   const char *path = g_ptr_array_index (options->arguments, 0);
   gboolean named = options->arguments->len > 1, ok;
   GError *error = NULL;
-  g_autoptr (TmModel) model = tm_open_model_with (path, options->assume, NULL, &error);
+  g_autoptr (TmModel) model = cli_open_model (path, options, &error);
   g_autoptr (TmStatisticsSet) set = NULL;
   g_autoptr (GArray) tensors = NULL;
 

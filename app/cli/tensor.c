@@ -3,8 +3,24 @@
 #include "io/error.h"
 #include "model/address.h"
 #include "quant/codecs.h"
+#include "recognise/recognise.h"
 
 #include <string.h>
+
+TmModel *
+cli_open_model (const char *path, const CliOptions *options, GError **error)
+{
+  static GPtrArray *opened;
+  TmModel *model = tm_open_model_with (path, options->assume, NULL, error);
+
+  if (model != NULL)
+    {
+      if (opened == NULL)
+        opened = g_ptr_array_new ();
+      g_ptr_array_add (opened, g_object_ref (model));
+    }
+  return model;
+}
 
 TmTensor *
 cli_tensor_from_stored (TmModel *model, guint index)
@@ -12,16 +28,15 @@ cli_tensor_from_stored (TmModel *model, guint index)
   const TmStored *stored = tm_model_stored (model, index);
   TmTensor *tensor = g_new0 (TmTensor, 1);
 
-  tensor->name = g_strdup (stored->name);
+  tensor->shares_stored = TRUE;
+  tensor->name = stored->name;
   tensor->ordinal = stored->ordinal;
   tensor->rank = stored->rank;
-  tensor->shape = g_memdup2 (stored->shape, stored->rank * sizeof *stored->shape);
-  tensor->stride = g_memdup2 (stored->stride, stored->rank * sizeof *stored->stride);
+  tensor->shape = stored->shape;
+  tensor->stride = stored->stride;
   tensor->n_elements = stored->n_elements;
   tensor->bytes = stored->bytes;
-  tensor->n_operands = 1;
-  tensor->operand = g_new (TmOperand, 1);
-  tensor->operand[0] = (TmOperand){ TM_ROLE_VALUES, index };
+  tm_tensor_add_operand (tensor, TM_ROLE_VALUES, index);
   tensor->values = stored;
   tm_codec_attach_simple (tensor);
   return tensor;

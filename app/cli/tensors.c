@@ -7,7 +7,6 @@
 #include "io/number.h"
 #include "io/text.h"
 #include "model/quantization.h"
-#include "recognise/recognise.h"
 
 static const char *
 get_dtype_label (const TmTensor *tensor)
@@ -281,7 +280,7 @@ filter (const CliOptions *options, TmModel *model, const TmQuery *query, GArray 
 
   if (tm_query_get_needs (query) & TM_QUERY_NEEDS_DIFF)
     {
-      g_autoptr (TmModel) reference = tm_open_model_with (options->reference, options->assume, NULL, &error);
+      g_autoptr (TmModel) reference = cli_open_model (options->reference, options, &error);
 
       if (reference == NULL)
         return cli_fail (options->reference, error);
@@ -317,7 +316,7 @@ cli_tensors (const CliOptions *options)
       if ((tm_query_get_needs (query) & TM_QUERY_NEEDS_DIFF) && options->reference == NULL)
         return cli_usage ("--filter '%s' compares with another model: --reference names it", options->filter);
     }
-  model = tm_open_model_with (path, options->assume, NULL, &error);
+  model = cli_open_model (path, options, &error);
   if (model == NULL)
     return cli_fail (path, error);
   status = query != NULL ? filter (options, model, query, &chosen) : CLI_OK;

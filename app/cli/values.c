@@ -4,7 +4,6 @@
 #include "io/json-writer.h"
 #include "model/address.h"
 #include "model/export.h"
-#include "recognise/recognise.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -156,7 +155,7 @@ cli_values (const CliOptions *options)
     return cli_usage ("--json is for standard output, -o for a file");
   if (options->output)
     catch_interrupts ();
-  model = tm_open_model_with (path, options->assume, NULL, &error);
+  model = cli_open_model (path, options, &error);
   if (model == NULL)
     return cli_fail (path, error);
   tensor = cli_find_tensor (model, name, (options->given & CLI_OPTION_STORED) != 0, &owned, &error);

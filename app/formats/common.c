@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "model/name-table.h"
+
 void
 tm_stored_mark (TmModel *model, TmStored *stored, const char *code, guint64 offset, const char *format, ...)
 {
@@ -48,13 +50,20 @@ tm_stored_measure (TmStored *stored, gboolean zero_wins)
 void
 tm_model_report_duplicates (TmModel *model)
 {
-  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (TmNameTable) names = NULL;
+  guint sorted = 1;
 
+  /* most writers sort by name, and then nothing stands twice */
+  while (sorted < model->stored->len && strcmp (tm_model_stored (model, sorted - 1)->name, tm_model_stored (model, sorted)->name) < 0)
+    sorted++;
+  if (sorted >= model->stored->len)
+    return;
+  names = tm_name_table_new (model->stored->len);
   for (guint i = 0; i < model->stored->len; i++)
     {
       TmStored *stored = tm_model_stored (model, i);
 
-      if (!g_hash_table_add (names, stored->name))
+      if (tm_name_table_add (names, stored->name, strlen (stored->name), i) != TM_NO_NUMBER)
         tm_model_add_problem (model, TM_SEVERITY_WARNING, "duplicate-name", stored->source, TM_NO_OFFSET, stored->name,
                               "tensor \"%s\": the name stands more than once; the bare name is the first", stored->name);
     }

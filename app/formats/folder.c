@@ -140,31 +140,55 @@ finish (Set *set, guint n_shards, GError **error)
 static void
 add_absent (TmModel *model, const char *name, const char *fault)
 {
-  TmStored *stored = g_new0 (TmStored, 1);
+  TmStored *stored = tm_stored_new (name, strlen (name));
 
-  stored->name = g_strdup (name);
-  stored->shape = g_new0 (guint64, 1);
-  stored->stride = g_new0 (gint64, 1);
   stored->fault = g_strdup (fault);
   g_ptr_array_add (model->stored, stored);
+}
+
+/* Where the index has each of a shard's tensors: found. FALSE if a name may stand twice in the shard. */
+static gboolean
+find_indexed (const TmShardIndex *index, guint shard, const TmModel *part, guint *found, guint *last_shard)
+{
+  guint guess = 0, n_unknown = 0;
+  gboolean distinct = TRUE;
+
+  for (guint i = 0; i < part->stored->len; i++)
+    {
+      const guint place = tm_shard_index_find (index, tm_model_stored (part, i)->name, guess);
+
+      found[i] = place;
+      if (place == TM_NO_NUMBER)
+        {
+          n_unknown++;
+          continue;
+        }
+      distinct = distinct && last_shard[place] != shard + 1;
+      last_shard[place] = shard + 1;
+      guess = place + 1;
+    }
+  return distinct && n_unknown <= 1;
 }
 
 /* Sorts a shard's tensors: those the index sends there, those it does not know, and those it sends elsewhere, which come
  * after all others so that the bare name is the one the index means. */
 static void
-take_indexed (Set *set, TmShardIndex *index, guint shard, TmModel *part, gboolean *seen, GPtrArray *elsewhere, guint64 *total)
+take_indexed (Set *set, TmShardIndex *index, guint shard, TmModel *part, guint *last_shard, gboolean *seen, GPtrArray *elsewhere,
+              guint64 *total)
 {
   TmModel *model = set->model;
   TmSource *source = g_ptr_array_index (part->files, 0);
   GPtrArray *stored_array = part->stored;
+  g_autofree guint *found = g_new (guint, MAX (part->stored->len, 1));
 
+  if (!find_indexed (index, shard, part, found, last_shard))
+    tm_model_report_duplicates (part);
   part->stored = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_stored_free);
   tm_model_take_part (model, part);
   for (guint i = 0; i < stored_array->len; i++)
     {
       TmStored *stored = g_ptr_array_index (stored_array, i);
-      guint found = GPOINTER_TO_UINT (g_hash_table_lookup (index->by_name, stored->name));
-      const TmIndexed *item = found > 0 ? &g_array_index (index->tensors, TmIndexed, found - 1) : NULL;
+      const TmIndexed *item = found[i] != TM_NO_NUMBER ? &g_array_index (index->tensors, TmIndexed, found[i]) : NULL;
 
       if (item == NULL)
         tm_model_add_problem (model, TM_SEVERITY_WARNING, "not-in-index", source, TM_NO_OFFSET, stored->name,
@@ -178,7 +202,7 @@ take_indexed (Set *set, TmShardIndex *index, guint shard, TmModel *part, gboolea
           continue;
         }
       else
-        seen[found - 1] = TRUE;
+        seen[found[i]] = TRUE;
       if (__builtin_add_overflow (*total, stored->bytes, total))
         *total = G_MAXUINT64;
       g_ptr_array_add (model->stored, stored);
@@ -194,6 +218,7 @@ read_indexed (const char *folder, TmSource *opened, TmSource *index_source, TmSh
   guint n_shards = index->shards->len, n_tensors = index->tensors->len;
   g_autofree guint *n_indexed = g_new0 (guint, MAX (n_shards, 1));
   g_autofree gboolean *seen = g_new0 (gboolean, MAX (n_tensors, 1));
+  g_autofree guint *last_shard = g_new0 (guint, MAX (n_tensors, 1)); /* the last shard that had the name, + 1 */
   g_autoptr (GPtrArray) faults = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GPtrArray) elsewhere = g_ptr_array_new ();
   guint64 total = 0;
@@ -210,7 +235,7 @@ read_indexed (const char *folder, TmSource *opened, TmSource *index_source, TmSh
 
       g_ptr_array_add (faults, fault);
       if (part != NULL)
-        take_indexed (&set, index, shard, part, seen, elsewhere, &total);
+        take_indexed (&set, index, shard, part, last_shard, seen, elsewhere, &total);
       if (g_cancellable_is_cancelled (cancellable))
         break;
     }
@@ -274,7 +299,7 @@ report_missing_parts (TmModel *model, GPtrArray *names)
 static gboolean
 read_names (const char *folder, TmSource *opened, GPtrArray *names, TmModel *model, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal); /* name → file number + 1 */
+  g_autoptr (TmNameTable) seen = tm_name_table_new (0); /* names → file numbers */
   gboolean ok;
   Set set;
 
@@ -287,17 +312,16 @@ read_names (const char *folder, TmSource *opened, GPtrArray *names, TmModel *mod
 
       if (part == NULL)
         continue;
+      tm_model_report_duplicates (part);
       for (guint j = 0; j < part->stored->len; j++)
         {
           TmStored *stored = tm_model_stored (part, j);
-          guint before = GPOINTER_TO_UINT (g_hash_table_lookup (seen, stored->name));
+          guint before = tm_name_table_add (seen, stored->name, strlen (stored->name), i);
 
-          if (before == 0)
-            g_hash_table_insert (seen, stored->name, GUINT_TO_POINTER (i + 1));
-          else if (before != i + 1)
+          if (before != TM_NO_NUMBER && before != i)
             tm_model_add_problem (model, TM_SEVERITY_WARNING, "in-two-shards", stored->source, TM_NO_OFFSET, stored->name,
                                   "tensor \"%s\" is in %s too; the bare name is that one", stored->name,
-                                  (const char *) g_ptr_array_index (names, before - 1));
+                                  (const char *) g_ptr_array_index (names, before));
         }
       tm_model_take_part (model, part);
     }
@@ -483,6 +507,7 @@ tm_shard_read (TmSource *source, TmModel *model, GCancellable *cancellable, GErr
     return read_names (folder, source, names, model, cancellable, error);
   if (!tm_safetensors_read (source, model, cancellable, error))
     return FALSE;
+  tm_model_report_duplicates (model);
   tm_config_read (folder, model);
   return TRUE;
 }

@@ -25,6 +25,8 @@ typedef struct
   guint n_strange;   /* entries that are neither object nor array */
 } Reader;
 
+#define SHORT_ENTRY 100 /* bytes of header that a tensor takes, at least in models that have many */
+
 #define ENTRY(reader, i) (&g_array_index ((reader)->entries, Entry, (i)))
 
 /* Dtypes of the format; other names of ours ("Q4_K", "I4") mean nothing here. */
@@ -97,13 +99,13 @@ static gboolean
 read_shape (Reader *reader, TmStored *stored)
 {
   TmJson *json = &reader->json;
-  g_autoptr (GArray) shape = NULL;
+  guint64 shape[TM_MAX_RANK];
+  guint rank = 0;
   const char *fault = NULL;
   guint64 fault_at = 0;
 
   if (json->token != TM_JSON_ARRAY)
     return bad_field (reader, stored, "shape", "its shape is not an array");
-  shape = g_array_new (FALSE, FALSE, sizeof (guint64));
   while (tm_json_next (json) != TM_JSON_ARRAY_END)
     {
       guint64 length = 0;
@@ -115,7 +117,7 @@ read_shape (Reader *reader, TmStored *stored)
           fault = "its shape is not made of whole numbers from 0 to 2^64 − 1";
           fault_at = json->base + json->start;
         }
-      else if (fault == NULL && shape->len == TM_MAX_RANK)
+      else if (fault == NULL && rank == TM_MAX_RANK)
         {
           fault = "its shape has too many axes";
           fault_at = json->base + json->start;
@@ -123,7 +125,7 @@ read_shape (Reader *reader, TmStored *stored)
       if (!tm_json_skip (json))
         return FALSE;
       if (fault == NULL)
-        g_array_append_val (shape, length);
+        shape[rank++] = length;
     }
   if (fault != NULL)
     {
@@ -131,11 +133,8 @@ read_shape (Reader *reader, TmStored *stored)
                       fault, fault_at);
       return TRUE;
     }
-  g_free (stored->shape);
-  stored->rank = shape->len;
-  stored->shape = g_new0 (guint64, MAX (shape->len, 1));
-  if (shape->len > 0)
-    memcpy (stored->shape, shape->data, sizeof (guint64) * shape->len);
+  tm_stored_set_rank (stored, rank);
+  memcpy (stored->shape, shape, sizeof *shape * rank);
   return TRUE;
 }
 
@@ -241,13 +240,20 @@ static gboolean
 read_entry (Reader *reader)
 {
   TmJson *json = &reader->json;
-  TmStored *stored = g_new0 (TmStored, 1);
+  TmStored *stored;
   Entry entry = { .at = json->base + json->start };
-  gsize length;
-  char *name = tm_json_dup_string (json, &length);
   gboolean ok;
 
-  stored->name = tm_name_from_bytes (name, length);
+  if (json->escaped)
+    {
+      gsize length;
+      char *plain = tm_json_dup_string (json, &length);
+      g_autofree char *name = tm_name_from_bytes (plain, length);
+
+      stored = tm_stored_new (name, strlen (name));
+    }
+  else
+    stored = tm_stored_new (json->text + json->start, json->size);
   stored->source = tm_source_ref (reader->source);
   g_ptr_array_add (reader->model->stored, stored);
   switch (tm_json_next (json))
@@ -266,8 +272,6 @@ read_entry (Reader *reader)
       ok = bad_field (reader, stored, "tensor-field", "its entry is not an object");
       break;
     }
-  if (stored->shape == NULL)
-    stored->shape = g_new0 (guint64, 1);
   g_array_append_val (reader->entries, entry);
   return ok;
 }
@@ -438,7 +442,12 @@ check_tiling (Reader *reader)
   for (guint i = 0; i < n; i++)
     if (ENTRY (reader, i)->placed)
       order[n_placed++] = i;
-  g_qsort_with_data (order, (gint) n_placed, sizeof (guint), compare_ranges, reader);
+  for (guint k = 1; k < n_placed; k++) /* most writers have them in order */
+    if (compare_ranges (&order[k - 1], &order[k], reader) > 0)
+      {
+        g_qsort_with_data (order, (gint) n_placed, sizeof (guint), compare_ranges, reader);
+        break;
+      }
 
   for (guint k = 0; k < n_placed; k++)
     {
@@ -557,7 +566,7 @@ tm_safetensors_read (TmSource *source, TmModel *model, GCancellable *cancellable
   g_ptr_array_add (model->files, tm_source_ref (source));
   reader.data_start = 8 + length;
   reader.buffer = tm_source_get_size (source) - reader.data_start;
-  reader.entries = g_array_new (FALSE, FALSE, sizeof (Entry));
+  reader.entries = g_array_sized_new (FALSE, FALSE, sizeof (Entry), (guint) (length / SHORT_ENTRY));
   tm_json_init (&reader.json, header, (gsize) length, 8);
 
   ok = read_header (&reader);
@@ -566,7 +575,6 @@ tm_safetensors_read (TmSource *source, TmModel *model, GCancellable *cancellable
       for (guint i = 0; i < reader.entries->len; i++)
         check_size (&reader, i);
       check_tiling (&reader);
-      tm_model_report_duplicates (model);
     }
   else
     g_propagate_prefixed_error (error, g_steal_pointer (&reader.json.error), "safetensors header: ");

@@ -135,6 +135,22 @@ read_escape (const char *p, gsize left, gunichar *character)
     }
 }
 
+/* How many of eight bytes come before the first that is below 0x20, above 0x7f, a quote or a backslash. */
+static guint
+count_plain_bytes (const char *text)
+{
+  const guint64 ones = G_GUINT64_CONSTANT (0x0101010101010101);
+  guint64 eight, quote, backslash, special;
+
+  memcpy (&eight, text, sizeof eight);
+  eight = GUINT64_FROM_LE (eight);
+  quote = eight ^ ones * '"';
+  backslash = eight ^ ones * '\\';
+  /* a borrow can only mark bytes behind the first one that is marked by right */
+  special = (eight | (eight - ones * 0x20) | (quote - ones) | (backslash - ones)) & ones * 0x80;
+  return special != 0 ? (guint) __builtin_ctzll (special) / 8 : 8;
+}
+
 /* The position is behind the opening quote. */
 static gboolean
 scan_string (TmJson *json)
@@ -146,8 +162,13 @@ scan_string (TmJson *json)
   json->escaped = FALSE;
   while (i < length)
     {
-      guchar c = (guchar) text[i];
+      guchar c;
 
+      for (guint plain = 8; plain == 8 && i + 8 <= length; i += plain)
+        plain = count_plain_bytes (text + i);
+      if (i == length)
+        break;
+      c = (guchar) text[i];
       if (G_LIKELY (c >= 0x20 && c < 0x80 && c != '"' && c != '\\'))
         i++;
       else if (c == '"')
@@ -448,14 +469,20 @@ tm_json_get_double (const TmJson *json)
   return g_ascii_strtod (copy, NULL);
 }
 
-char *
-tm_json_dup_string (const TmJson *json, gsize *length)
+/* The last token, a string or key, without escapes, to where there is room for it: out may be its own place, for an escape is
+ * never shorter than what it stands for. */
+static gsize
+unescape (const TmJson *json, char *out)
 {
   const char *text = json->text + json->start;
-  char *out = g_malloc (json->size + 1); /* an escape is never shorter than what it stands for */
   gsize n = 0;
 
-  for (gsize i = 0; i < json->size;)
+  if (!json->escaped)
+    {
+      memmove (out, text, json->size);
+      n = json->size;
+    }
+  for (gsize i = n; i < json->size;)
     if (text[i] == '\\')
       {
         gunichar character = 0;
@@ -466,9 +493,25 @@ tm_json_dup_string (const TmJson *json, gsize *length)
     else
       out[n++] = text[i++];
   out[n] = '\0';
+  return n;
+}
+
+char *
+tm_json_dup_string (const TmJson *json, gsize *length)
+{
+  char *out = g_malloc (json->size + 1);
+  const gsize n = unescape (json, out);
+
   if (length != NULL)
     *length = n;
   return out;
+}
+
+char *
+tm_json_take_string (const TmJson *json, char *text, gsize *length)
+{
+  *length = unescape (json, text + json->start); /* the NUL falls on the closing quote, at the latest */
+  return text + json->start;
 }
 
 gboolean

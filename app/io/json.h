@@ -68,6 +68,10 @@ double tm_json_get_double (const TmJson *json);
 char *tm_json_dup_string (const TmJson *json, gsize *length);
 gboolean tm_json_string_equals (const TmJson *json, const char *other);
 
+/* The same in place: text is what the scanner was given, and stays; its next byte behind the string becomes NUL. Only once
+ * for a token. */
+char *tm_json_take_string (const TmJson *json, char *text, gsize *length);
+
 /* Error with the position of the last token: "… at byte 123". Returns FALSE. */
 gboolean tm_json_fail (TmJson *json, const char *message);
 

@@ -4,6 +4,7 @@
 
 #include "io/limits.h"
 #include "io/number.h"
+#include "model/name-table.h"
 
 G_DEFINE_FINAL_TYPE (TmModel, tm_model, G_TYPE_OBJECT)
 
@@ -16,8 +17,15 @@ tm_model_init (TmModel *model)
   model->metadata = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_metadata_free);
   model->problems = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_problem_free);
   model->assumptions = g_ptr_array_new ();
-  model->by_name = g_hash_table_new (g_str_hash, g_str_equal); /* keys belong to the tensors */
-  model->by_stored_name = g_hash_table_new (g_str_hash, g_str_equal);
+}
+
+static void
+clear_names (TmModel *model)
+{
+  if (model->by_name != model->by_stored_name)
+    g_clear_pointer (&model->by_name, tm_name_table_free);
+  g_clear_pointer (&model->by_stored_name, tm_name_table_free);
+  model->by_name = NULL;
 }
 
 static void
@@ -25,8 +33,7 @@ tm_model_finalize (GObject *object)
 {
   TmModel *model = TM_MODEL (object);
 
-  g_hash_table_unref (model->by_name);
-  g_hash_table_unref (model->by_stored_name);
+  clear_names (model);
   g_clear_pointer (&model->root, tm_module_free);
   g_ptr_array_unref (model->tensors); /* before what they are made of */
   g_ptr_array_unref (model->stored);
@@ -122,21 +129,74 @@ tm_model_find_metadata (TmModel *model, const char *key)
 
 /* --- Names --------------------------------------------------------------------------------------------------------- */
 
-/* Enters item number index; returns how many items of that name came before it. again: name → number of items so far,
- * only for names that stand more than once. */
-static guint
-enter_name (GHashTable *table, GHashTable *again, const char *name, guint index)
+/* Names that stand more than once get ordinals: 1 for the first, then 2 … */
+typedef struct
 {
+  TmModel *model;
+  TmNameTable *again; /* how many there are so far */
+  gboolean stored;
+} Ordinals;
+
+static guint *
+get_ordinal (const Ordinals *ordinals, guint i)
+{
+  return ordinals->stored ? &tm_model_stored (ordinals->model, i)->ordinal : &tm_model_tensor (ordinals->model, i)->ordinal;
+}
+
+static void
+count_again (guint i, guint first, gpointer data)
+{
+  Ordinals *ordinals = data;
+  const char *name = ordinals->stored ? tm_model_stored (ordinals->model, i)->name : tm_model_tensor (ordinals->model, i)->name;
+  const gsize length = strlen (name);
   guint before;
 
-  if (!g_hash_table_contains (table, name))
-    {
-      g_hash_table_insert (table, (gpointer) name, GUINT_TO_POINTER (index + 1));
-      return 0;
-    }
-  before = MAX (GPOINTER_TO_UINT (g_hash_table_lookup (again, name)), 1);
-  g_hash_table_insert (again, (gpointer) name, GUINT_TO_POINTER (before + 1));
-  return before;
+  if (ordinals->again == NULL)
+    ordinals->again = tm_name_table_new (0);
+  before = tm_name_table_add (ordinals->again, name, length, 2);
+  if (before == TM_NO_NUMBER)
+    *get_ordinal (ordinals, first) = before = 1;
+  else
+    tm_name_table_set (ordinals->again, name, length, before + 1);
+  *get_ordinal (ordinals, i) = before + 1;
+}
+
+static const char *
+stored_name_at (gconstpointer stored, guint i)
+{
+  return ((const TmStored *) g_ptr_array_index ((GPtrArray *) stored, i))->name;
+}
+
+static const char *
+tensor_name_at (gconstpointer tensors, guint i)
+{
+  return ((const TmTensor *) g_ptr_array_index ((GPtrArray *) tensors, i))->name;
+}
+
+static TmNameTable *
+enter_names (TmModel *model, gboolean stored)
+{
+  Ordinals ordinals = { model, NULL, stored };
+  const GPtrArray *items = stored ? model->stored : model->tensors;
+  TmNameTable *table = tm_name_table_new (items->len);
+
+  for (guint i = 0; i < items->len; i++)
+    *get_ordinal (&ordinals, i) = 0;
+  tm_name_table_add_all (table, items->len, stored ? stored_name_at : tensor_name_at, items, count_again, &ordinals);
+  tm_name_table_free (ordinals.again);
+  return table;
+}
+
+/* Nothing is folded: the names of the logical tensors are those of the stored ones, in the same order. */
+static gboolean
+has_stored_names (const TmModel *model)
+{
+  if (model->tensors->len != model->stored->len)
+    return FALSE;
+  for (guint i = 0; i < model->tensors->len; i++)
+    if (tm_model_tensor (model, i)->name != tm_model_stored (model, i)->name)
+      return FALSE;
+  return TRUE;
 }
 
 static guint64
@@ -150,40 +210,20 @@ add_saturated (guint64 a, guint64 b)
 void
 tm_model_seal (TmModel *model)
 {
-  g_autoptr (GHashTable) again = g_hash_table_new (g_str_hash, g_str_equal);
+  gboolean alike;
 
-  g_hash_table_remove_all (model->by_stored_name);
-  g_hash_table_remove_all (model->by_name);
-
-  for (guint i = 0; i < model->stored->len; i++)
-    {
-      TmStored *stored = tm_model_stored (model, i);
-      guint before = enter_name (model->by_stored_name, again, stored->name, i);
-
-      stored->ordinal = before > 0 ? before + 1 : 0;
-      if (before == 1)
-        {
-          guint first = GPOINTER_TO_UINT (g_hash_table_lookup (model->by_stored_name, stored->name)) - 1;
-
-          tm_model_stored (model, first)->ordinal = 1;
-        }
-    }
-
-  g_hash_table_remove_all (again);
+  clear_names (model);
+  model->by_stored_name = enter_names (model, TRUE);
+  alike = has_stored_names (model);
+  model->by_name = alike ? model->by_stored_name : enter_names (model, FALSE);
   model->parameters = model->bytes = 0;
   model->n_quantized = 0;
   for (guint i = 0; i < model->tensors->len; i++)
     {
       TmTensor *tensor = tm_model_tensor (model, i);
-      guint before = enter_name (model->by_name, again, tensor->name, i);
 
-      tensor->ordinal = before > 0 ? before + 1 : 0;
-      if (before == 1)
-        {
-          guint first = GPOINTER_TO_UINT (g_hash_table_lookup (model->by_name, tensor->name)) - 1;
-
-          tm_model_tensor (model, first)->ordinal = 1;
-        }
+      if (alike)
+        tensor->ordinal = tm_model_stored (model, i)->ordinal;
       model->parameters = add_saturated (model->parameters, tensor->n_elements);
       model->bytes = add_saturated (model->bytes, tensor->bytes);
       model->n_quantized += tensor->quantized ? 1 : 0;
@@ -218,12 +258,12 @@ split_ordinal (const char *name, gsize *length, guint *ordinal)
 gint64
 tm_model_find_tensor (TmModel *model, const char *name)
 {
-  gpointer found = g_hash_table_lookup (model->by_name, name);
+  guint found = model->by_name != NULL ? tm_name_table_find (model->by_name, name, strlen (name)) : TM_NO_NUMBER;
   gsize length;
   guint ordinal;
 
-  if (found != NULL)
-    return (gint64) GPOINTER_TO_UINT (found) - 1;
+  if (found != TM_NO_NUMBER)
+    return found;
   if (!split_ordinal (name, &length, &ordinal))
     return -1;
   for (guint i = 0; i < model->tensors->len; i++)
@@ -239,12 +279,12 @@ tm_model_find_tensor (TmModel *model, const char *name)
 gint64
 tm_model_find_stored (TmModel *model, const char *name)
 {
-  gpointer found = g_hash_table_lookup (model->by_stored_name, name);
+  guint found = model->by_stored_name != NULL ? tm_name_table_find (model->by_stored_name, name, strlen (name)) : TM_NO_NUMBER;
   gsize length;
   guint ordinal;
 
-  if (found != NULL)
-    return (gint64) GPOINTER_TO_UINT (found) - 1;
+  if (found != TM_NO_NUMBER)
+    return found;
   if (!split_ordinal (name, &length, &ordinal))
     return -1;
   for (guint i = 0; i < model->stored->len; i++)
@@ -282,14 +322,18 @@ tm_model_count_dtypes (TmModel *model)
 {
   GArray *counts = g_array_new (FALSE, TRUE, sizeof (TmDtypeCount));
   g_autoptr (GHashTable) rows = g_hash_table_new (g_str_hash, g_str_equal);
+  const char *before = NULL;
+  guint row = 0;
 
   for (guint i = 0; i < model->tensors->len; i++)
     {
       const TmTensor *tensor = tm_model_tensor (model, i);
       const char *label = get_dtype_label (tensor);
-      guint row = GPOINTER_TO_UINT (g_hash_table_lookup (rows, label));
       TmDtypeCount *count;
 
+      if (label != before) /* mostly the one before's */
+        row = GPOINTER_TO_UINT (g_hash_table_lookup (rows, label));
+      before = label;
       if (row == 0)
         {
           TmDtypeCount fresh = { .dtype = label, .code = tensor->dtype };
@@ -323,15 +367,25 @@ tm_model_count_granularities (TmModel *model)
 {
   GArray *counts = g_array_new (FALSE, TRUE, sizeof (TmGranularityCount));
   g_autoptr (GHashTable) rows = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
+  guint before = 0;
 
   for (guint i = 0; i < model->tensors->len; i++)
     {
       const TmTensor *tensor = tm_model_tensor (model, i);
       const TmGranularity *granularity = tensor->granularity;
-      g_autofree char *key = g_strdup_printf ("%u %s", granularity != NULL ? granularity->n_levels : 0, get_dtype_label (tensor));
-      GArray *bucket = g_hash_table_lookup (rows, key);
-      TmGranularityCount *count = NULL;
+      g_autofree char *key = NULL;
+      GArray *bucket;
+      TmGranularityCount *count = before < counts->len ? &g_array_index (counts, TmGranularityCount, before) : NULL;
 
+      if (count != NULL && count->dtype == get_dtype_label (tensor)
+          && (count->granularity == granularity || tm_granularity_equal_levels (count->granularity, granularity)))
+        { /* mostly like the one before */
+          count->tensors++;
+          continue;
+        }
+      key = g_strdup_printf ("%u %s", granularity != NULL ? granularity->n_levels : 0, get_dtype_label (tensor));
+      bucket = g_hash_table_lookup (rows, key);
+      count = NULL;
       if (bucket == NULL)
         {
           bucket = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -354,6 +408,7 @@ tm_model_count_granularities (TmModel *model)
           count = &g_array_index (counts, TmGranularityCount, row);
         }
       count->tensors++;
+      before = (guint) (count - &g_array_index (counts, TmGranularityCount, 0));
     }
   g_array_sort (counts, compare_granularities);
   return counts;

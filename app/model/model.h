@@ -46,8 +46,8 @@ struct _TmModel
   guint64 parameters;  /* elements of all logical tensors */
   guint64 bytes;       /* bytes of all logical tensors' operands */
   guint n_quantized;
-  GHashTable *by_name; /* logical name -> GUINT_TO_POINTER (index + 1) of the first of that name */
-  GHashTable *by_stored_name;
+  struct _TmNameTable *by_name; /* logical name → index of the first of that name */
+  struct _TmNameTable *by_stored_name; /* may be the same one */
 };
 
 TmModel *tm_model_new (const char *path);

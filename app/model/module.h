@@ -31,20 +31,27 @@ typedef struct { guint first, count; } TmFold;
 
 struct _TmModule
 {
-  char *name;          /* last segment, or list word and number: "attn_q", "blk.0"; the root's is "" */
-  char *path;          /* full dotted path; the root's is "" */
+  const char *name;    /* last segment, or list word and number: "attn_q", "blk.0"; the root's is "" */
+  const char *path;    /* full dotted path; the root's is "" */
   TmModuleRole role;
-  char *role_name;     /* finer role from names.json's patterns: "attn.q", "mlp.gate", "norm"; NULL if none */
+  const char *role_name; /* static: finer role from names.json's patterns: "attn.q", "mlp.gate", "norm"; NULL if none */
   gint64 number;       /* of a repeated block or expert; −1 otherwise */
   TmModule *parent;    /* NULL at the root */
   GPtrArray *children; /* TmModule *, in order (numbered siblings by number); owned */
-  GArray *tensors;     /* guint: logical tensors directly in it, as indices into the model */
-  GArray *folds;       /* TmFold, ascending */
+  GArray *tensors;     /* guint: logical tensors directly in it, as indices into the model; tm_module_add_tensor() */
+  GArray *folds;       /* TmFold, ascending; tm_module_add_fold() */
   guint64 parameters, bytes; /* of everything below */
   guint n_tensors;           /* of everything below */
+  /* Most modules hold one tensor and nothing else: that needs no array of its own. */
+  guint only_tensor;
+  GArray only_tensors;
 };
 
 TmModule *tm_module_new (const char *name, const char *path, TmModule *parent); /* parent takes it */
+/* The same, its name being the end of the path's first path_length bytes from name_start on. */
+TmModule *tm_module_new_at (const char *path, gsize path_length, gsize name_start, TmModule *parent);
+void tm_module_add_tensor (TmModule *module, guint tensor);
+void tm_module_add_fold (TmModule *module, TmFold fold);
 void tm_module_free (TmModule *module); /* iterative; frees everything below */
 TmModule *tm_module_find (TmModule *root, const char *path); /* NULL if none */
 /* The fold that holds child number i of module, or NULL. */

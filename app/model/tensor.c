@@ -1,23 +1,99 @@
 #include "model/tensor.h"
 
+#include <string.h>
+
 #include "io/error.h"
 
 /* Between two looks at the cancellable. A multiple of every block, so that only the ends of a run are ragged. */
 #define PIECE 65536u
+
+#define ROOM 4 /* axes; a model can have half a million tensors, and pieces of memory are what takes time */
+
+typedef struct
+{
+  TmStored stored;
+  guint64 shape[ROOM];
+  gint64 stride[ROOM];
+  char name[];
+} Record;
+
+TmStored *
+tm_stored_new (const char *name, gsize length)
+{
+  Record *record = g_malloc (sizeof *record + length + 1);
+
+  memset (record, 0, sizeof *record);
+  memcpy (record->name, name, length);
+  record->name[length] = '\0';
+  record->stored.one_piece = TRUE;
+  record->stored.name = record->name;
+  record->stored.shape = record->shape;
+  record->stored.stride = record->stride;
+  return &record->stored;
+}
+
+/* Whether a field of a record from tm_stored_new() is in it; name, shape and stride of any other were allocated. */
+static gboolean
+is_inside (const TmStored *stored, gconstpointer field)
+{
+  const Record *record = (const Record *) stored;
+
+  return stored->one_piece && (field == record->name || field == record->shape || field == record->stride);
+}
+
+void
+tm_stored_set_rank (TmStored *stored, guint rank)
+{
+  Record *record = (Record *) stored;
+  const gboolean fits = stored->one_piece && rank <= ROOM;
+
+  if (!is_inside (stored, stored->shape))
+    g_free (stored->shape);
+  if (!is_inside (stored, stored->stride))
+    g_free (stored->stride);
+  stored->rank = rank;
+  stored->shape = fits ? record->shape : g_new0 (guint64, MAX (rank, 1));
+  stored->stride = fits ? record->stride : g_new0 (gint64, MAX (rank, 1));
+  if (fits)
+    {
+      memset (record->shape, 0, sizeof record->shape);
+      memset (record->stride, 0, sizeof record->stride);
+    }
+}
 
 void
 tm_stored_free (TmStored *stored)
 {
   if (stored == NULL)
     return;
-  g_free (stored->name);
+  if (!is_inside (stored, stored->name))
+    g_free (stored->name);
   g_free (stored->type_label);
-  g_free (stored->shape);
-  g_free (stored->stride);
+  if (!is_inside (stored, stored->shape))
+    g_free (stored->shape);
+  if (!is_inside (stored, stored->stride))
+    g_free (stored->stride);
   g_clear_pointer (&stored->source, tm_source_unref);
   g_free (stored->device);
   g_free (stored->fault);
   g_free (stored);
+}
+
+void
+tm_tensor_add_operand (TmTensor *tensor, TmOperandRole role, guint stored)
+{
+  const TmOperand operand = { role, stored };
+
+  if (tensor->n_operands == 0)
+    tensor->operand = &tensor->only_operand;
+  else if (tensor->operand == &tensor->only_operand)
+    {
+      tensor->operand = g_new (TmOperand, 2);
+      tensor->operand[0] = tensor->only_operand;
+    }
+  else
+    tensor->operand = g_renew (TmOperand, tensor->operand, tensor->n_operands + 1);
+  tensor->operand[tensor->n_operands++] = operand;
 }
 
 void
@@ -28,11 +104,14 @@ tm_tensor_free (TmTensor *tensor)
   if (tensor->codec && tensor->codec->free_data && tensor->codec_data)
     tensor->codec->free_data (tensor->codec_data);
   g_clear_pointer (&tensor->granularity, tm_granularity_unref);
-  g_free (tensor->name);
-  g_free (tensor->shape);
-  g_free (tensor->stride);
-  g_free (tensor->operand);
-  g_free (tensor->module);
+  if (!tensor->shares_stored)
+    {
+      g_free (tensor->name);
+      g_free (tensor->shape);
+      g_free (tensor->stride);
+    }
+  if (tensor->operand != &tensor->only_operand)
+    g_free (tensor->operand);
   g_free (tensor->fault);
   g_free (tensor);
 }

@@ -33,6 +33,8 @@ typedef struct
   char *device;        /* what the file records, or NULL */
   char *fault;         /* NULL, or why its values cannot be had (one line, the same words as its problem) */
   guint64 available;   /* past-end fault: leading bytes that the file does hold (a partial download); else 0 */
+  gboolean one_piece;  /* made by tm_stored_new(): what of it lies in its own memory is not freed by itself */
+  guint index;         /* its place among the model's stored tensors; set by recognise */
 } TmStored;
 
 typedef enum { TM_ROLE_VALUES, TM_ROLE_SCALE, TM_ROLE_ZERO_POINT, TM_ROLE_GROUP_INDEX, TM_ROLE_CODEBOOK,
@@ -79,9 +81,11 @@ typedef struct
   const TmStored *values; /* the first operand, for convenience */
   const TmCodec *codec;   /* NULL when fault is set */
   gpointer codec_data;    /* the codec's own, freed by codec->free_data */
-  char *module;        /* dotted path of its module ("blk.0.attn_v"); "" at the root; set by recognise */
+  const char *module;  /* dotted path of its module ("blk.0.attn_v"), the module's own; "" at the root; set by recognise */
   char *fault;         /* as TmStored.fault */
   guint64 available;   /* with a fault: leading elements (flat) that can be read all the same; else 0 */
+  gboolean shares_stored; /* name, shape and stride are those of values, which outlives it */
+  TmOperand only_operand; /* what operand points to where there is no more than one; see tm_tensor_add_operand() */
 } TmTensor;
 
 /* --- How a scalar is packed ------------------------------------------------------------------------------------- */
@@ -167,7 +171,13 @@ struct _TmCodec
   gboolean (*describe_block) (const TmTensor *tensor, guint64 flat, TmPacking *packing, GError **error);
 };
 
+/* A stored tensor in one piece of memory with its name (length bytes, copied) and room for the axes that most have. */
+TmStored *tm_stored_new (const char *name, gsize length);
+/* Zeroed shape and stride of so many axes. */
+void tm_stored_set_rank (TmStored *stored, guint rank);
 void tm_stored_free (TmStored *stored);
+
+void tm_tensor_add_operand (TmTensor *tensor, TmOperandRole role, guint stored);
 void tm_tensor_free (TmTensor *tensor);
 
 /* --- The only way to values ------------------------------------------------------------------------------------- */

@@ -123,8 +123,16 @@ tm_codec_attach_bytes (TmTensor *tensor)
 
   if (stored->source == NULL || stored->bytes == 0)
     return FALSE;
-  g_free (tensor->shape);
-  g_free (tensor->stride);
+  if (tensor->shares_stored)
+    {
+      tensor->name = g_strdup (tensor->name);
+      tensor->shares_stored = FALSE;
+    }
+  else
+    {
+      g_free (tensor->shape);
+      g_free (tensor->stride);
+    }
   g_clear_pointer (&tensor->granularity, tm_granularity_unref);
   g_clear_pointer (&tensor->fault, g_free);
   tensor->rank = 1;

@@ -20,8 +20,8 @@ typedef struct
 
 typedef struct
 {
-  char *prefix;  /* "model.layers.0.self_attn.q_proj"; may be "" */
   GArray *parts; /* TmPart */
+  char prefix[]; /* "model.layers.0.self_attn.q_proj"; may be "" */
 } TmBundle;
 
 typedef struct _TmFolding TmFolding;
@@ -37,6 +37,7 @@ typedef struct
 {
   const char *scheme;           /* as in records: "gptq" */
   const char *const *suffixes;  /* NULL-terminated; every ending it may own, bookkeeping included */
+  /* Never asked about a ".weight" alone: it takes a companion to be quantized. */
   TmClaim (*claim) (TmFolding *folding, const TmBundle *bundle);
 } TmConvention;
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "model/name-table.h"
 #include "quant/codecs.h"
 
 struct _TmFolding
@@ -10,93 +11,140 @@ struct _TmFolding
   TmModel *model;
   const TmConfig *config;
   const TmAssume *assume;
-  GHashTable *by_name; /* name → const TmStored *; made when first asked for */
-  GHashTable *index;   /* const TmStored * → index + 1 */
+  TmNameTable *by_name; /* of the stored tensors; made when first asked for */
   guint8 *taken;       /* a stored tensor: 1 when it is an operand of a folded one */
   TmTensor **lead;     /* a stored tensor: the logical one whose first operand it is */
 };
 
 /* --- Bundles -------------------------------------------------------------------------------------------------------- */
 
-static GHashTable *
-collect_suffixes (gsize *longest)
+/* What conventions' suffixes end in: by their last byte, longest first. */
+typedef struct
 {
-  GHashTable *set = g_hash_table_new (g_str_hash, g_str_equal);
+  const char *suffix;
+  gsize length;
+  guint next; /* + 1, of the same last byte; 0: none */
+} Ending;
+
+typedef struct
+{
+  GArray *endings;
+  guint first[256]; /* + 1 */
+} Endings;
+
+static int
+compare_endings (const void *a, const void *b)
+{
+  const Ending *x = a, *y = b;
+  return x->length != y->length ? (x->length < y->length ? -1 : 1) : strcmp (x->suffix, y->suffix);
+}
+
+static void
+collect_endings (Endings *endings)
+{
+  *endings = (Endings) { .endings = g_array_new (FALSE, FALSE, sizeof (Ending)) };
   for (guint c = 0; tm_conventions[c] != NULL; c++)
     for (guint s = 0; tm_conventions[c]->suffixes[s] != NULL; s++)
       {
-        g_hash_table_add (set, (gpointer) tm_conventions[c]->suffixes[s]);
-        *longest = MAX (*longest, strlen (tm_conventions[c]->suffixes[s]));
+        const Ending ending = { tm_conventions[c]->suffixes[s], strlen (tm_conventions[c]->suffixes[s]), 0 };
+        g_array_append_val (endings->endings, ending);
       }
-  return set;
+  g_array_sort (endings->endings, compare_endings);
+  for (guint i = 0; i < endings->endings->len; i++)
+    {
+      Ending *ending = &g_array_index (endings->endings, Ending, i);
+      if (i > 0 && strcmp (ending->suffix, ending[-1].suffix) == 0)
+        continue;
+      guint *first = &endings->first[(guint8) ending->suffix[ending->length - 1]];
+      ending->next = *first;
+      *first = i + 1;
+    }
 }
 
-/* The longest known suffix of a name: from the left, at every separator that can begin one. A name that is a suffix
- * without its dot ("weight") has the empty prefix. */
+/* The longest known suffix of a name. A name that is a suffix without its dot ("weight") has the empty prefix. */
 static const char *
-find_suffix (GHashTable *suffixes, gsize longest, const char *name, gsize *prefix_length)
+find_suffix (const Endings *endings, const char *name, gsize length, gsize *prefix_length)
 {
-  const gsize length = strlen (name);
-  for (const char *at = length > longest ? name + (length - longest) : name; *at != '\0'; at++)
+  const char *bare = NULL;
+  if (length == 0)
+    return NULL;
+  for (guint i = endings->first[(guint8) name[length - 1]]; i != 0;)
     {
-      gpointer known = NULL;
-      if ((*at == '.' || *at == '_') && at > name && g_hash_table_lookup_extended (suffixes, at, &known, NULL))
+      const Ending *ending = &g_array_index (endings->endings, Ending, i - 1);
+      if (length > ending->length && memcmp (name + length - ending->length, ending->suffix, ending->length) == 0)
         {
-          *prefix_length = (gsize) (at - name);
-          return known;
+          *prefix_length = length - ending->length;
+          return ending->suffix;
         }
+      if (length + 1 == ending->length && ending->suffix[0] == '.' && memcmp (name, ending->suffix + 1, length) == 0)
+        bare = ending->suffix;
+      i = ending->next;
     }
-  g_autofree char *dotted = g_strconcat (".", name, NULL);
-  gpointer known = NULL;
-  if (g_hash_table_lookup_extended (suffixes, dotted, &known, NULL))
-    {
-      *prefix_length = 0;
-      return known;
-    }
-  return NULL;
+  *prefix_length = 0;
+  return bare;
 }
 
 static void
 bundle_free (TmBundle *bundle)
 {
-  g_free (bundle->prefix);
   g_array_unref (bundle->parts);
   g_free (bundle);
+}
+
+static void
+add_part (TmBundle *bundle, const char *suffix, guint stored)
+{
+  const TmPart part = { suffix, stored };
+  for (guint p = 0; p < bundle->parts->len; p++)
+    if (g_array_index (bundle->parts, TmPart, p).suffix == suffix)
+      return;
+  g_array_append_val (bundle->parts, part);
+}
+
+/* A weight without companions is nobody's: every claim asks for one. */
+static gboolean
+is_alone (const char *suffix)
+{
+  return strcmp (suffix, ".weight") == 0;
 }
 
 /* In order of the first part. A name that stands twice is in the bundle once, with its first place. */
 static GPtrArray *
 collect_bundles (TmModel *model)
 {
-  gsize longest = 0;
-  g_autoptr (GHashTable) suffixes = collect_suffixes (&longest);
-  g_autoptr (GHashTable) by_prefix = g_hash_table_new (g_str_hash, g_str_equal);
+  Endings endings;
+  g_autoptr (TmNameTable) by_prefix = NULL;
+  g_autofree const char **suffixes = g_new (const char *, MAX (model->stored->len, 1));
+  gboolean any = FALSE;
+  gsize length = 0;
   GPtrArray *bundles = g_ptr_array_new_with_free_func ((GDestroyNotify) bundle_free);
 
+  collect_endings (&endings);
   for (guint i = 0; i < model->stored->len; i++)
     {
-      const TmStored *stored = tm_model_stored (model, i);
-      gsize length = 0;
-      const char *suffix = find_suffix (suffixes, longest, stored->name, &length);
-      if (suffix == NULL)
-        continue;
-      g_autofree char *prefix = g_strndup (stored->name, length);
-      TmBundle *bundle = g_hash_table_lookup (by_prefix, prefix);
-      if (bundle == NULL)
-        {
-          bundle = g_new0 (TmBundle, 1);
-          bundle->prefix = g_steal_pointer (&prefix);
-          bundle->parts = g_array_new (FALSE, FALSE, sizeof (TmPart));
-          g_hash_table_insert (by_prefix, bundle->prefix, bundle);
-          g_ptr_array_add (bundles, bundle);
-        }
-      gboolean seen = FALSE;
-      for (guint p = 0; p < bundle->parts->len && !seen; p++)
-        seen = g_array_index (bundle->parts, TmPart, p).suffix == suffix;
-      TmPart part = { suffix, i };
-      if (!seen)
-        g_array_append_val (bundle->parts, part);
+      const char *name = tm_model_stored (model, i)->name;
+      suffixes[i] = find_suffix (&endings, name, strlen (name), &length);
+      any = any || (suffixes[i] != NULL && !is_alone (suffixes[i]));
     }
+  g_array_unref (endings.endings);
+  by_prefix = tm_name_table_new (any ? model->stored->len / 2 : 0);
+  for (guint i = 0; any && i < model->stored->len; i++)
+    if (suffixes[i] != NULL)
+      {
+        const char *name = tm_model_stored (model, i)->name;
+        const gsize all = strlen (name), own = strlen (suffixes[i]);
+        length = all > own ? all - own : 0;
+        const guint known = tm_name_table_add (by_prefix, name, length, bundles->len);
+        if (known == TM_NO_NUMBER)
+          {
+            TmBundle *bundle = g_malloc (sizeof *bundle + length + 1);
+            memcpy (bundle->prefix, name, length);
+            bundle->prefix[length] = '\0';
+            bundle->parts = g_array_new (FALSE, FALSE, sizeof (TmPart));
+            g_ptr_array_add (bundles, bundle);
+          }
+        add_part (g_ptr_array_index (bundles, known != TM_NO_NUMBER ? known : bundles->len - 1), suffixes[i], i);
+      }
   return bundles;
 }
 
@@ -119,11 +167,15 @@ tm_folding_find_stored (TmFolding *folding, const char *name)
 {
   if (folding->by_name == NULL)
     {
-      folding->by_name = g_hash_table_new (g_str_hash, g_str_equal);
-      for (guint i = folding->model->stored->len; i-- > 0;) /* the first of a name stays */
-        g_hash_table_insert (folding->by_name, tm_model_stored (folding->model, i)->name, tm_model_stored (folding->model, i));
+      folding->by_name = tm_name_table_new (folding->model->stored->len);
+      for (guint i = 0; i < folding->model->stored->len; i++) /* the first of a name stays */
+        {
+          const char *own = tm_model_stored (folding->model, i)->name;
+          tm_name_table_add (folding->by_name, own, strlen (own), i);
+        }
     }
-  return g_hash_table_lookup (folding->by_name, name);
+  const guint found = tm_name_table_find (folding->by_name, name, strlen (name));
+  return found != TM_NO_NUMBER ? tm_model_stored (folding->model, found) : NULL;
 }
 
 TmModel *
@@ -179,9 +231,7 @@ tm_folding_add (TmFolding *folding, TmTensor *tensor, TmOperandRole role, const 
 {
   if (stored == NULL)
     return;
-  guint index = GPOINTER_TO_UINT (g_hash_table_lookup (folding->index, stored)) - 1;
-  tensor->operand = g_renew (TmOperand, tensor->operand, tensor->n_operands + 1);
-  tensor->operand[tensor->n_operands++] = (TmOperand) { role, index };
+  tm_tensor_add_operand (tensor, role, stored->index);
   if (tensor->n_operands == 1)
     tensor->values = stored;
   tensor->bytes += stored->bytes; /* ranges of files: their sum fits */
@@ -274,17 +324,16 @@ static TmTensor *
 plain_tensor_new (const TmStored *stored, guint index)
 {
   TmTensor *tensor = g_new0 (TmTensor, 1);
-  tensor->name = g_strdup (stored->name);
+  tensor->shares_stored = TRUE;
+  tensor->name = stored->name;
   tensor->dtype = stored->dtype;
   tensor->symmetric = -1;
   tensor->rank = stored->rank;
-  tensor->shape = g_memdup2 (stored->shape, sizeof (guint64) * stored->rank);
-  tensor->stride = g_memdup2 (stored->stride, sizeof (gint64) * stored->rank);
+  tensor->shape = stored->shape;
+  tensor->stride = stored->stride;
   tensor->n_elements = stored->n_elements;
   tensor->bytes = stored->bytes;
-  tensor->operand = g_new (TmOperand, 1);
-  tensor->operand[0] = (TmOperand) { TM_ROLE_VALUES, index };
-  tensor->n_operands = 1;
+  tm_tensor_add_operand (tensor, TM_ROLE_VALUES, index);
   tensor->values = stored;
   tm_codec_attach_simple (tensor);
   if (stored->fault != NULL)
@@ -304,19 +353,20 @@ tm_fold (TmModel *model, const TmConfig *config, const TmAssume *assume)
   guint n = model->stored->len;
   g_autofree guint8 *taken = g_new0 (guint8, MAX (n, 1));
   g_autofree TmTensor **lead = g_new0 (TmTensor *, MAX (n, 1));
-  g_autoptr (GHashTable) index = g_hash_table_new (NULL, NULL);
   g_autoptr (TmConfig) empty = config == NULL ? tm_config_load (NULL, NULL) : NULL;
-  TmFolding folding = { .model = model, .config = config != NULL ? config : empty, .assume = assume, .index = index, .taken = taken, .lead = lead };
+  TmFolding folding = { .model = model, .config = config != NULL ? config : empty, .assume = assume, .taken = taken, .lead = lead };
 
   g_ptr_array_set_free_func (model->assumptions, (GDestroyNotify) assumption_free);
   for (guint i = 0; i < n; i++)
-    g_hash_table_insert (index, tm_model_stored (model, i), GUINT_TO_POINTER (i + 1));
+    tm_model_stored (model, i)->index = i;
 
   g_autoptr (GPtrArray) bundles = collect_bundles (model);
   for (guint b = 0; b < bundles->len; b++)
     {
       const TmBundle *bundle = g_ptr_array_index (bundles, b);
       TmClaim claim = TM_CLAIM_NO;
+      if (bundle->parts->len == 1 && is_alone (g_array_index (bundle->parts, TmPart, 0).suffix))
+        continue;
       for (guint c = 0; tm_conventions[c] != NULL && claim == TM_CLAIM_NO; c++)
         claim = tm_conventions[c]->claim (&folding, bundle);
     }
@@ -328,5 +378,5 @@ tm_fold (TmModel *model, const TmConfig *config, const TmAssume *assume)
       else if (!taken[i])
         g_ptr_array_add (model->tensors, plain_tensor_new (tm_model_stored (model, i), i));
     }
-  g_clear_pointer (&folding.by_name, g_hash_table_unref);
+  g_clear_pointer (&folding.by_name, tm_name_table_free);
 }

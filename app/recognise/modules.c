@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/name-table.h"
 #include "recognise/tree.h"
 
 #define MAX_DEPTH 24  /* real trees have 10; what is deeper stays in the tensor's own part of the name */
@@ -79,16 +80,15 @@ split (const char *name, Part parts[MAX_DEPTH])
 /* --- Building ---------------------------------------------------------------------------------------------------- */
 
 static guint
-add_node (TmTree *tree, GHashTable *by_path, guint parent, const char *path, const Part *part)
+add_node (TmTree *tree, guint parent, const char *name, const Part *part)
 {
   TmNode node = { .parent = parent, .path_length = part->end, .number = part->number, .stem = part->stem };
   TmModule *above = tm_tree_node (tree, parent)->module;
 
   node.numbering = part->numbering;
   node.appearance = above->children->len;
-  node.module = tm_module_new (path + part->start, path, above);
+  node.module = tm_module_new_at (name, part->end, part->start, above);
   g_array_append_val (tree->nodes, node);
-  g_hash_table_insert (by_path, node.module->path, GUINT_TO_POINTER (tree->nodes->len - 1));
   return tree->nodes->len - 1;
 }
 
@@ -110,12 +110,11 @@ count_common (const char *name, const Part *parts, guint n, const char *before, 
 static void
 build (TmTree *tree)
 {
-  g_autoptr (GHashTable) by_path = g_hash_table_new (g_str_hash, g_str_equal);
   TmModel *model = tree->model;
+  g_autoptr (TmNameTable) by_path = tm_name_table_new (model->tensors->len); /* of the nodes: places in names of tensors */
   Part parts[2][MAX_DEPTH];
   guint nodes[MAX_DEPTH + 1] = { 0 }; /* nodes[k]: the module of the first k parts of the name before */
   guint n_before = 0;
-  char path[MAX_PATH + 1];
 
   for (guint i = 0; i < model->tensors->len; i++)
     {
@@ -127,16 +126,19 @@ build (TmTree *tree)
                                                   parts[(i + 1) % 2], n_before);
       guint known, node = 0;
 
-      if (n > common)
-        memcpy (path, tensor->name, own[n - 1].end);
       /* from the whole path upwards: siblings are the rule, new modules the exception */
       for (known = n; known > common; known--)
         {
-          path[own[known - 1].end] = '\0';
-          node = GPOINTER_TO_UINT (g_hash_table_lookup (by_path, path));
-          if (node != 0)
-            break;
+          const guint found = tm_name_table_add (by_path, tensor->name, own[known - 1].end, tree->nodes->len + known - 1 - common);
+
+          if (found != TM_NO_NUMBER)
+            {
+              node = found;
+              break;
+            }
         }
+      for (guint p = known; node != 0 && p < n; p++) /* fewer are new than was thought */
+        tm_name_table_set (by_path, tensor->name, own[p].end, tree->nodes->len + p - known);
       if (node == 0)
         node = nodes[known];
       for (guint p = known; p-- > common;)
@@ -144,16 +146,12 @@ build (TmTree *tree)
       nodes[known] = node;
       for (guint p = known; p < n; p++)
         {
-          if (p > common)
-            path[own[p - 1].end] = '.';
-          path[own[p].end] = '\0';
-          node = nodes[p + 1] = add_node (tree, by_path, node, path, &own[p]);
+          node = nodes[p + 1] = add_node (tree, node, tensor->name, &own[p]);
         }
       n_before = n;
       tree->node_of_tensor[i] = node;
-      g_array_append_val (tm_tree_node (tree, node)->module->tensors, i);
-      g_free (tensor->module);
-      tensor->module = g_strdup (tm_tree_node (tree, node)->module->path);
+      tm_module_add_tensor (tm_tree_node (tree, node)->module, i);
+      tensor->module = tm_tree_node (tree, node)->module->path;
     }
 }
 
@@ -211,7 +209,7 @@ set_roles (TmTree *tree)
         }
       if (module->tensors->len > 0)
         {
-          module->role_name = g_strdup (find_role (tree, names, module));
+          module->role_name = find_role (tree, names, module);
           module->role = tm_role_get_module_role (module->role_name);
         }
       if (!leaf || module->role_name == NULL)
@@ -261,7 +259,7 @@ tm_recognise_modules (TmModel *model)
   TmTree tree = { .model = model };
   TmNode root = { .module = tm_module_new ("", "", NULL), .number = -1 };
 
-  tree.nodes = g_array_new (FALSE, FALSE, sizeof (TmNode));
+  tree.nodes = g_array_sized_new (FALSE, FALSE, sizeof (TmNode), model->tensors->len + 1);
   tree.node_of_tensor = g_new0 (guint, MAX (model->tensors->len, 1));
   tree.members = g_new0 (guint, MAX (model->tensors->len, 1));
   g_array_append_val (tree.nodes, root);

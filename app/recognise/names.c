@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/name-table.h"
+
 #define MAX_KINDS 20000
 #define MAX_NAME 512 /* a longer name is no word of the field */
 
 struct _TmNames
 {
-  GHashTable *roles; /* name with its numbers made equal → role, or "" */
+  TmNameTable *kinds; /* names with their numbers made equal → places among roles */
+  GStringChunk *texts;
+  GPtrArray *roles;   /* role, or "" */
   regex_t *patterns;
 };
 
@@ -58,17 +62,20 @@ tm_parse_number (const char *text, gssize length)
 /* --- Kinds of names ---------------------------------------------------------------------------------------------- */
 
 /* The name with numbers that only count made 0: those after a list word, and any run of three digits or more. A "layer.1"
- * inside a numbered block is T5's, where the number says which sub-block it is. kind: as long as the name, and a NUL. */
-static void
+ * inside a numbered block is T5's, where the number says which sub-block it is. kind: as long as the name, and a NUL. Gives its
+ * length. */
+static gsize
 write_kind (char *kind, const char *name)
 {
+  const char *start = kind;
   const char *before = NULL; /* the segment before this one */
   gsize before_length = 0;
   guint depth = 0;
 
   for (const char *segment = name;;)
     {
-      const gsize length = strcspn (segment, ".");
+      const char *dot = strchr (segment, '.');
+      const gsize length = dot != NULL ? (gsize) (dot - segment) : strlen (segment);
 
       if (g_ascii_isdigit (segment[0]) && before != NULL && tm_parse_number (segment, (gssize) length) >= 0
           && !(depth > 0 && before_length == 5 && memcmp (before, "layer", 5) == 0)
@@ -99,6 +106,7 @@ write_kind (char *kind, const char *name)
       segment += length + 1;
     }
   *kind = '\0';
+  return (gsize) (kind - start);
 }
 
 static int
@@ -133,7 +141,9 @@ tm_names_new (void)
 {
   TmNames *names = g_new0 (TmNames, 1);
 
-  names->roles = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  names->kinds = tm_name_table_new (0);
+  names->texts = g_string_chunk_new (4096);
+  names->roles = g_ptr_array_new ();
   return names;
 }
 
@@ -145,7 +155,9 @@ tm_names_free (TmNames *names)
   for (guint i = 0; names->patterns != NULL && i < tm_n_role_patterns; i++)
     regfree (&names->patterns[i]);
   g_free (names->patterns);
-  g_hash_table_unref (names->roles);
+  tm_name_table_free (names->kinds);
+  g_string_chunk_free (names->texts);
+  g_ptr_array_unref (names->roles);
   g_free (names);
 }
 
@@ -198,17 +210,22 @@ tm_names_find_role (TmNames *names, const char *name)
 {
   char kind[MAX_NAME + 1];
   const char *role;
+  gsize length;
+  guint known;
 
   if (strnlen (name, MAX_NAME + 1) > MAX_NAME)
     return NULL;
-  write_kind (kind, name);
-  role = g_hash_table_lookup (names->roles, kind);
-  if (role == NULL)
+  length = write_kind (kind, name);
+  known = tm_name_table_find (names->kinds, kind, length);
+  if (known != TM_NO_NUMBER)
+    role = g_ptr_array_index (names->roles, known);
+  else
     {
-      if (g_hash_table_size (names->roles) >= MAX_KINDS)
+      if (names->roles->len >= MAX_KINDS)
         return NULL;
       role = find_role (names, kind);
-      g_hash_table_insert (names->roles, g_strdup (kind), (gpointer) role);
+      tm_name_table_add (names->kinds, g_string_chunk_insert_len (names->texts, kind, (gssize) length), length, names->roles->len);
+      g_ptr_array_add (names->roles, (gpointer) role);
     }
   return role[0] != '\0' ? role : NULL;
 }
@@ -303,21 +320,22 @@ any_matches (const GPtrArray *kinds, const char *pattern)
 const char *
 tm_detect_architecture (const GPtrArray *tensors)
 {
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (TmNameTable) seen = tm_name_table_new (0);
   g_autoptr (GPtrArray) kinds = g_ptr_array_new_with_free_func (g_free);
   char kind[MAX_NAME + 1];
 
   for (guint i = 0; i < tensors->len && kinds->len < MAX_KINDS / 10; i++)
     {
       const TmTensor *tensor = g_ptr_array_index (tensors, i);
+      gsize length;
 
       if (strnlen (tensor->name, MAX_NAME + 1) > MAX_NAME)
         continue;
-      write_kind (kind, tensor->name);
-      if (g_hash_table_contains (seen, kind))
+      length = write_kind (kind, tensor->name);
+      if (tm_name_table_find (seen, kind, length) != TM_NO_NUMBER)
         continue;
       g_ptr_array_add (kinds, g_strdup (kind));
-      g_hash_table_add (seen, g_ptr_array_index (kinds, kinds->len - 1));
+      tm_name_table_add (seen, g_ptr_array_index (kinds, kinds->len - 1), length, 0);
     }
 
   for (guint i = 0; i < tm_n_detect_rows; i++)

@@ -330,7 +330,7 @@ may_follow (const TmNode *before, const TmNode *node)
 static void
 find_folds (TmTree *tree, const guint *siblings, guint n)
 {
-  GArray *folds = tm_tree_node (tree, tm_tree_node (tree, siblings[0])->parent)->module->folds;
+  TmModule *above = tm_tree_node (tree, tm_tree_node (tree, siblings[0])->parent)->module;
   guint first = 0;
 
   for (guint i = 1; i <= n; i++)
@@ -342,8 +342,7 @@ find_folds (TmTree *tree, const guint *siblings, guint n)
         continue;
       if (i - first >= 2)
         {
-          const TmFold fold = { first, i - first };
-          g_array_append_val (folds, fold);
+          tm_module_add_fold (above, (TmFold) { first, i - first });
         }
       first = i;
     }

@@ -195,6 +195,62 @@ test_skip (void)
   g_assert_false (tm_json_skip (&json));
 }
 
+/* Every byte at every place of a string that is looked at eight bytes at a time. */
+static void
+test_every_byte (void)
+{
+  for (guint length = 1; length <= 20; length++)
+    for (guint at = 0; at < length; at++)
+      for (guint byte = 0; byte < 256; byte++)
+        {
+          const gboolean plain = byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+          char text[24];
+          gsize error_at = 0;
+          g_autofree char *tokens = NULL;
+
+          memset (text, 'a', sizeof text);
+          text[0] = '"';
+          text[1 + at] = (char) byte;
+          text[1 + length] = '"';
+          tokens = scan (text, length + 2, &error_at);
+          if (byte == '"') /* the string ends here, and something is behind it */
+            {
+              g_assert_cmpstr (tokens, ==, "s!");
+              g_assert_cmpuint (error_at, ==, at + 2);
+            }
+          else
+            {
+              g_assert_cmpstr (tokens, ==, plain ? "s." : "!");
+              if (!plain) /* a backslash at the end takes the quote with it */
+                g_assert_cmpuint (error_at, ==, byte == '\\' && at + 1 == length ? length + 2 : at + 1);
+            }
+        }
+}
+
+/* In its own place a string is the same as in a copy. */
+static void
+test_take (void)
+{
+  static const char *const rows[] = { "\"\"", "\"plain\"", "\"a\\n\\u00e9\\ud83d\\ude00z\"", "\"\\u0000\\u0041\"", "\"\\\\\\\"\\/\"",
+                                      "\"caf\xc3\xa9 \\b\"" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *text = g_strdup (rows[i]), *copy = NULL;
+      g_auto (TmJson) json = { 0 };
+      gsize length, own_length;
+      const char *own;
+
+      tm_json_init (&json, text, strlen (text), 0);
+      g_assert_cmpint (tm_json_next (&json), ==, TM_JSON_STRING);
+      copy = tm_json_dup_string (&json, &length);
+      own = tm_json_take_string (&json, text, &own_length);
+      g_assert_cmpmem (own, own_length + 1, copy, length + 1);
+      g_assert_true (own > text && own + own_length < text + strlen (rows[i]));
+      g_assert_cmpint (tm_json_next (&json), ==, TM_JSON_END);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -205,5 +261,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/json/numbers", test_numbers);
   g_test_add_func ("/json/strings", test_strings);
   g_test_add_func ("/json/skip", test_skip);
+  g_test_add_func ("/json/every-byte", test_every_byte);
+  g_test_add_func ("/json/take", test_take);
   return g_test_run ();
 }

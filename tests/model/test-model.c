@@ -185,7 +185,8 @@ test_modules (void)
   g_assert_cmpint (attention->number, ==, -1);
   g_assert_true (attention->parent == block);
 
-  g_array_append_vals (root->folds, folds, 2);
+  for (guint i = 0; i < G_N_ELEMENTS (folds); i++)
+    tm_module_add_fold (root, folds[i]);
   for (guint child = 0; child < 12; child++)
     {
       const TmFold *fold = tm_module_get_fold (root, child);
