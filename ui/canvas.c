@@ -28,12 +28,14 @@ void
 tm_canvas_get_view (TmCanvas *self, TmView *view)
 {
   TmComparison *comparison = tm_document_get_comparison (self->document);
+  const gboolean zeros = self->layout && tm_document_get_overlay (self->document) == TM_OVERLAY_SPARSITY;
 
   *view = (TmView) {
     .layout = self->layout,
     .camera = self->camera,
     .tiles = tm_document_get_tiles (self->document),
     .error_tiles = comparison ? tm_comparison_get_tiles (comparison) : NULL,
+    .kind_tiles = zeros ? tm_zeros_get_tiles (tm_document_get_zeros (self->document)) : NULL,
     .marks = tm_document_get_marks (self->document),
     .theme = tm_document_get_theme (self->document),
     .overlay = tm_document_get_overlay (self->document),

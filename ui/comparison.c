@@ -52,23 +52,6 @@ tm_comparison_get_tiles (const TmComparison *comparison)
 
 /* --- Marks ------------------------------------------------------------------------------------------------------- */
 
-/* The tensor that is drawn in a hidden one's place: the same in the first block of the fold. */
-static gint64
-find_drawn (const TmLayout *layout, guint tensor)
-{
-  TmModel *model = layout->model;
-  guint index = tm_layout_find_hiding_fold (layout, tensor);
-  const TmModule *first = index == TM_NO_BOX ? NULL : tm_layout_box (layout, index)->module;
-  const TmModule *module = tm_module_find (model->root, tm_model_tensor (model, tensor)->module);
-
-  while (module && first && module->parent != first->parent)
-    module = module->parent;
-  if (!module || !first || !g_str_has_prefix (tm_model_tensor (model, tensor)->name, module->path))
-    return -1;
-  g_autofree char *name = g_strconcat (first->path, tm_model_tensor (model, tensor)->name + strlen (module->path), NULL);
-  return tm_model_find_tensor (model, name);
-}
-
 static void
 set_mark (TmTensorMark *mark, const TmDiffTensor *tensor, gboolean worst_of_many, const TmTheme *theme)
 {
@@ -105,9 +88,9 @@ tm_comparison_get_marks (TmComparison *comparison, const TmLayout *layout, const
     of_tensor[i] = tm_diff_find (diff, i);
   for (guint i = 0; i < n; i++)
     {
-      const gint64 drawn = layout->box_of_tensor[i] == TM_NO_BOX ? find_drawn (layout, i) : -1;
+      const guint drawn = layout->drawn_of_tensor[i];
 
-      if (drawn < 0 || drawn >= n)
+      if (drawn == i || drawn >= n)
         continue;
       many[drawn] = TRUE;
       if (of_tensor[drawn] && !of_tensor[drawn]->fault && of_tensor[i] && !of_tensor[i]->fault

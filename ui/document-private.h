@@ -13,6 +13,11 @@ struct _TmDocument
   TmLayout *layout;
   TmTiles *tiles;
   TmComparison *comparison;
+  TmZeros *zeros;        /* NULL until they are asked for */
+  TmSupportMap *support; /* NULL until the overlay is chosen */
+  TmCounting counting;
+  guint counted_tensor;
+  double counted;
   TmStatisticsSet *statistics;
   GHashTable *ranges; /* tensor + 1: a person chose its colour range */
   GHashTable *unfolded; /* paths of the first folded modules */
@@ -47,6 +52,8 @@ typedef enum
   HISTORY_CHANGED,
   COMPARISON_CHANGED,
   STATISTICS_CHANGED,
+  SPARSITY_CHANGED,
+  COUNTING,
   PROBLEM,
   REOPEN,
   N_SIGNALS
@@ -57,6 +64,15 @@ extern guint tm_document_signals[N_SIGNALS];
 /* An entry of the history: a copy of an address. */
 TmAddress *tm_document_history_entry_new (const TmAddress *address);
 void tm_document_history_entry_free (gpointer entry);
+
+/* document-judge.c: takes away what was judged of the model, or of its comparison; what it returns is freed when the
+ * observers have heard of it. */
+TmZeros *tm_document_steal_zeros (TmDocument *document);
+void tm_document_forget_judgements (TmDocument *document); /* marks, when layout or theme changed */
+void tm_document_tiles_arrived (gpointer document);
+void tm_document_support_arrived (gpointer document);
+/* Makes what an overlay shows. */
+void tm_document_prepare_overlay (TmDocument *document);
 
 /* Lays the model out on a worker, with the folds as they are now; layout-changed follows. */
 void tm_document_start_layout (TmDocument *document);

@@ -21,6 +21,8 @@ tm_document_finalize (GObject *object)
 
   cancel_layout (self);
   g_clear_pointer (&self->comparison, tm_comparison_free);
+  g_clear_pointer (&self->zeros, tm_zeros_free);
+  g_clear_pointer (&self->support, tm_support_map_free);
   g_clear_pointer (&self->statistics, tm_statistics_set_unref);
   g_hash_table_unref (self->ranges);
   g_clear_pointer (&self->tiles, tm_tiles_free);
@@ -39,7 +41,7 @@ tm_document_class_init (TmDocumentClass *klass)
 {
   static const char *const names[] = { "model-changed", "layout-changed", "selection-changed", "fly-to",
                                        "view-changed",  "tiles-changed",  "hover-changed",     "history-changed",
-                                       "comparison-changed", "statistics-changed" };
+                                       "comparison-changed", "statistics-changed", "sparsity-changed", "counting" };
 
   G_OBJECT_CLASS (klass)->finalize = tm_document_finalize;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
@@ -114,8 +116,7 @@ layout_done (GObject *source, GAsyncResult *result, gpointer data)
   /* Observers may still hold the old layout's boxes while they take the new one: it goes last. */
   g_autoptr (TmLayout) old = g_steal_pointer (&self->layout);
   self->layout = g_steal_pointer (&layout);
-  if (self->comparison)
-    tm_comparison_forget_marks (self->comparison);
+  tm_document_forget_judgements (self);
   g_signal_emit (self, tm_document_signals[LAYOUT_CHANGED], 0);
 }
 
@@ -145,8 +146,8 @@ tm_document_start_layout (TmDocument *self)
   g_task_run_in_thread (task, layout_run);
 }
 
-static void
-on_tiles (gpointer data)
+void
+tm_document_tiles_arrived (gpointer data)
 {
   g_signal_emit (data, tm_document_signals[TILES_CHANGED], 0);
 }
@@ -159,9 +160,13 @@ take_model (TmDocument *self, TmModel *model)
   g_autoptr (TmLayout) old_layout = g_steal_pointer (&self->layout);
   TmTiles *old_tiles = g_steal_pointer (&self->tiles);
   TmComparison *old_comparison = g_steal_pointer (&self->comparison);
+  TmZeros *old_zeros = tm_document_steal_zeros (self);
+  TmSupportMap *old_support = g_steal_pointer (&self->support);
+  const gint backend = old_support ? tm_support_map_get_backend (old_support) : -1;
 
   cancel_layout (self);
-  if (self->overlay == TM_OVERLAY_ERROR)
+  /* Another model is not read through unasked. */
+  if (self->overlay == TM_OVERLAY_ERROR || (self->overlay == TM_OVERLAY_SPARSITY && !self->keeps_view))
     self->overlay = TM_OVERLAY_VALUE;
   tm_address_clear (&self->hover);
   self->has_hover = FALSE;
@@ -173,12 +178,16 @@ take_model (TmDocument *self, TmModel *model)
     {
       self->statistics = tm_statistics_set_new (model);
       self->model = g_object_ref (model);
-      self->tiles = tm_tiles_new (model, TILE_CACHE_BYTES, on_tiles, self);
+      self->tiles = tm_tiles_new (model, TILE_CACHE_BYTES, tm_document_tiles_arrived, self);
+      if (self->overlay == TM_OVERLAY_BACKEND)
+        self->support = tm_support_map_new (model, backend, tm_document_support_arrived, self);
       for (guint i = 0; i < model->tensors->len && !self->can_sort; i++)
         self->can_sort = tm_model_tensor (model, i)->granularity != NULL && tm_model_tensor (model, i)->granularity->table != NULL;
     }
 
   g_signal_emit (self, tm_document_signals[MODEL_CHANGED], 0);
+  tm_zeros_free (old_zeros);
+  tm_support_map_free (old_support);
   if (old_comparison)
     {
       g_signal_emit (self, tm_document_signals[COMPARISON_CHANGED], 0);
@@ -327,31 +336,27 @@ void
 tm_document_set_diff (TmDocument *self, TmDiff *diff)
 {
   TmComparison *old = self->comparison;
+  TmZeros *old_zeros;
 
   if (diff && diff->alignment->candidate != self->model)
     return;
   if (!diff && !old)
     return;
-  self->comparison = diff ? tm_comparison_new (diff, on_tiles, self) : NULL;
+  self->comparison = diff ? tm_comparison_new (diff, tm_document_tiles_arrived, self) : NULL;
+  old_zeros = tm_document_steal_zeros (self); /* causes are against what it is compared with */
   if (!diff && self->overlay == TM_OVERLAY_ERROR)
     self->overlay = TM_OVERLAY_VALUE;
   g_signal_emit (self, tm_document_signals[COMPARISON_CHANGED], 0);
   g_signal_emit (self, tm_document_signals[VIEW_CHANGED], 0);
+  g_signal_emit (self, tm_document_signals[SPARSITY_CHANGED], 0);
   tm_comparison_free (old);
+  tm_zeros_free (old_zeros);
 }
 
 TmComparison *
 tm_document_get_comparison (TmDocument *self)
 {
   return self->comparison;
-}
-
-const TmTensorMark *
-tm_document_get_marks (TmDocument *self)
-{
-  if (self->overlay != TM_OVERLAY_ERROR || !self->comparison || !self->layout)
-    return NULL;
-  return tm_comparison_get_marks (self->comparison, self->layout, &self->theme);
 }
 
 /* --- Statistics --------------------------------------------------------------------------------------------------- */
@@ -415,6 +420,7 @@ tm_document_set_overlay (TmDocument *self, TmOverlay overlay)
   if (overlay >= TM_N_OVERLAYS || self->overlay == overlay || (overlay == TM_OVERLAY_ERROR && !self->comparison))
     return;
   self->overlay = overlay;
+  tm_document_prepare_overlay (self);
   g_signal_emit (self, tm_document_signals[VIEW_CHANGED], 0);
 }
 
@@ -480,8 +486,7 @@ void
 tm_document_set_theme (TmDocument *self, gboolean dark, TmColor accent)
 {
   tm_theme_init (&self->theme, dark, accent);
-  if (self->comparison)
-    tm_comparison_forget_marks (self->comparison);
+  tm_document_forget_judgements (self);
   g_signal_emit (self, tm_document_signals[VIEW_CHANGED], 0);
 }
 

@@ -13,6 +13,8 @@
  *   history-changed    whether back and forward are possible
  *   comparison-changed another comparison, or none
  *   statistics-changed more is known
+ *   sparsity-changed   more zeros were counted, or counting began or ended
+ *   counting           how far counting is
  *   problem (char *)   something to show in the banner
  *   reopen (TmAssume *) a person chose another reading: open the model again with these choices (borrowed)
  */
@@ -24,6 +26,8 @@
 #include "model/address.h"
 #include "recognise/assume.h"
 #include "ui/comparison.h"
+#include "ui/support-map.h"
+#include "ui/zeros.h"
 #include "view/scene.h"
 
 G_BEGIN_DECLS
@@ -53,6 +57,19 @@ TmStatisticsSet *tm_document_get_statistics (TmDocument *document);
 void tm_document_statistics_arrived (TmDocument *document);
 /* The colour range of a tensor's values as a person chose it; 0: as the statistics say. */
 void tm_document_set_range (TmDocument *document, guint tensor, float range);
+/* Zeros by cause, as far as they were counted; made when first asked for, and anew when the comparison changes. NULL when
+ * empty. */
+TmZeros *tm_document_get_zeros (TmDocument *document);
+void tm_document_take_sparsity (TmDocument *document, GPtrArray *found); /* of TmSparsity */
+/* Whether zeros are being counted, and how far that is; said by who counts. */
+typedef enum { TM_COUNTING_NONE, TM_COUNTING_ONE, TM_COUNTING_ALL } TmCounting;
+void tm_document_set_counting (TmDocument *document, TmCounting counting, guint tensor, double fraction);
+TmCounting tm_document_get_counting (TmDocument *document, guint *tensor, double *fraction);
+/* The backend of the overlay of that name; −1 as long as none is chosen. Choosing one chooses the overlay. */
+gint tm_document_get_backend (TmDocument *document);
+void tm_document_set_backend (TmDocument *document, gint backend);
+/* Entries of the legend, of overlays that have such: of one tensor, or (−1) of all. facts: (transfer full), NULL for none. */
+guint tm_document_list_legend (TmDocument *document, gint64 tensor, TmLegendEntry entries[TM_LEGEND_ENTRIES], char **facts);
 /* What the overlay judges each tensor to be; NULL under overlays that do not, and until there is a layout. */
 const TmTensorMark *tm_document_get_marks (TmDocument *document);
 

@@ -115,6 +115,21 @@ add_actions (GPtrArray *results, char **words)
     }
 }
 
+/* Backends for the overlay of that name: only where one is looked for. */
+static void
+add_backends (GPtrArray *results, char **words)
+{
+  for (guint i = 0; *words && i < tm_backends_get_n () && results->len < MAX_RESULTS; i++)
+    {
+      const TmBackend *backend = tm_backends_get (i);
+      g_autofree char *title = g_strconcat ("Backend support: ", backend->name, NULL);
+      g_autofree char *action = g_strconcat ("win.backend::", backend->id, NULL);
+
+      if (matches (title, words))
+        add (results, title, g_strdup ("backend"), g_intern_string (action), NULL);
+    }
+}
+
 static void
 add_modules (TmFinder *self, GPtrArray *results, char **words)
 {
@@ -168,6 +183,7 @@ search (TmFinder *self)
   add_actions (results, words);
   if (tm_document_get_model (self->document))
     {
+      add_backends (results, words);
       add_modules (self, results, words);
       add_tensors (self, results, words);
     }

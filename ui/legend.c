@@ -9,9 +9,9 @@
 #define SPACING 14
 #define ROW_SPACING 4
 
-/* --- Swatch: a colour map or a line, in the colours of the picture ------------------------------------------------ */
+/* --- Swatch: a colour map, a colour or a line, in the colours of the picture ------------------------------------------------ */
 
-typedef enum { SWATCH_DIVERGING, SWATCH_SEQUENTIAL, SWATCH_JUDGEMENT, SWATCH_LINE } SwatchKind;
+typedef enum { SWATCH_DIVERGING, SWATCH_SEQUENTIAL, SWATCH_JUDGEMENT, SWATCH_LINE, SWATCH_FLAT } SwatchKind;
 
 #define TM_TYPE_SWATCH (tm_swatch_get_type ())
 G_DECLARE_FINAL_TYPE (TmSwatch, tm_swatch, TM, SWATCH, GtkWidget)
@@ -38,10 +38,8 @@ tm_swatch_measure (GtkWidget *widget, GtkOrientation orientation, int for_size, 
                    int *minimum_baseline, int *natural_baseline)
 {
   TmSwatch *self = TM_SWATCH (widget);
-  gboolean line = self->kind == SWATCH_LINE;
-
   if (orientation == GTK_ORIENTATION_HORIZONTAL)
-    *minimum = *natural = line ? 24 : 100;
+    *minimum = *natural = self->kind == SWATCH_FLAT ? 14 : self->kind == SWATCH_LINE ? 24 : 100;
   else
     *minimum = *natural = 12;
 }
@@ -59,6 +57,13 @@ tm_swatch_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 
       gtk_snapshot_append_color (snapshot, &halo, &GRAPHENE_RECT_INIT (0, top - 1, width, thick + 2));
       gtk_snapshot_append_color (snapshot, &line, &GRAPHENE_RECT_INIT (0, top, width, thick));
+    }
+  else if (self->kind == SWATCH_FLAT)
+    {
+      GdkRGBA fill = rgba (self->stops[0]), edge = rgba (self->line);
+
+      gtk_snapshot_append_color (snapshot, &edge, &GRAPHENE_RECT_INIT (0, 0, width, height));
+      gtk_snapshot_append_color (snapshot, &fill, &GRAPHENE_RECT_INIT (1, 1, width - 2, height - 2));
     }
   else
     {
@@ -123,6 +128,23 @@ swatch_set_line (GtkWidget *widget, int width, const TmTheme *theme)
   gtk_widget_queue_draw (widget);
 }
 
+/* A single colour; its edge sets it off the legend's ground. */
+static void
+swatch_set_flat (GtkWidget *widget, TmColor color, const TmTheme *theme)
+{
+  TmSwatch *self = TM_SWATCH (widget);
+  const TmColor edge = tm_color_mix (color, theme->text, 70);
+
+  if (self->kind == SWATCH_FLAT && self->stops[0] == color && self->line == edge)
+    return;
+  if (self->kind != SWATCH_FLAT)
+    gtk_widget_queue_resize (widget);
+  self->kind = SWATCH_FLAT;
+  self->stops[0] = color;
+  self->line = edge;
+  gtk_widget_queue_draw (widget);
+}
+
 /* --- Bar --------------------------------------------------------------------------------------------------------- */
 
 #define TM_TYPE_LEGEND_BAR (tm_legend_bar_get_type ())
@@ -134,6 +156,8 @@ struct _TmLegendBar
   TmDocument *document;
   GtkWidget *map, *range, *hatched, *reduce, *cell, *sampled;
   GtkWidget *chips[MAX_CHIPS];
+  GtkWidget *entries[TM_LEGEND_ENTRIES], *entry_swatches[TM_LEGEND_ENTRIES], *entry_labels[TM_LEGEND_ENTRIES];
+  GtkWidget *backend, *paler, *facts;
   GtkWidget *heavy, *heavy_swatch;
   GtkWidget *lines[MAX_LINES], *line_swatches[MAX_LINES], *line_labels[MAX_LINES];
   char *spoken;
@@ -294,6 +318,19 @@ label_new (const char *text)
   return label;
 }
 
+static GtkWidget *
+backend_button_new (void)
+{
+  GtkWidget *button = gtk_menu_button_new ();
+  g_autoptr (GMenuModel) menu = tm_backend_menu_new ();
+
+  gtk_menu_button_set_has_frame (GTK_MENU_BUTTON (button), FALSE);
+  gtk_menu_button_set_direction (GTK_MENU_BUTTON (button), GTK_ARROW_UP);
+  gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (button), menu);
+  gtk_widget_set_tooltip_text (button, "The backend whose support is shown");
+  return button;
+}
+
 static void
 tm_legend_bar_init (TmLegendBar *self)
 {
@@ -303,6 +340,18 @@ tm_legend_bar_init (TmLegendBar *self)
   g_menu_append (menu, "Mean", "win.reduce::mean");
   g_menu_append (menu, "RMS", "win.reduce::rms");
 
+  self->backend = backend_button_new ();
+  add_item (self, self->backend, NULL);
+  for (guint i = 0; i < TM_LEGEND_ENTRIES; i++)
+    {
+      self->entry_swatches[i] = swatch_new ();
+      self->entry_labels[i] = label_new (NULL);
+      gtk_widget_add_css_class (self->entry_labels[i], "numeric");
+      self->entries[i] = add_item (self, self->entry_swatches[i], self->entry_labels[i]);
+    }
+  self->paler = add_item (self, label_new ("paler: a smaller share"), NULL);
+  gtk_widget_set_tooltip_text (self->paler, "What stands for many elements has the colour of the most frequent cause among them");
+  self->facts = add_item (self, label_new (NULL), NULL);
   for (guint i = 0; i < MAX_CHIPS; i++)
     self->chips[i] = add_item (self, tm_chip_new (TM_DTYPE_F32, NULL), NULL);
   self->heavy_swatch = swatch_new ();
@@ -436,11 +485,67 @@ get_cell_text (TmLegendBar *self, const TmLegend *legend)
          : tm_model_tensor (model, legend->tensor)->quantized ? "cell: dequantized" : "cell: stored value";
 }
 
+/* --- Overlays that colour by a few kinds --------------------------------------------------------------------------- */
+
+static void
+set_menu_label (GtkWidget *button, const char *text)
+{
+  if (g_strcmp0 (gtk_menu_button_get_label (GTK_MENU_BUTTON (button)), text) == 0)
+    return;
+  gtk_menu_button_set_label (GTK_MENU_BUTTON (button), text);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
+}
+
+/* Near by an entry's share is that of the tensor in the middle. TRUE: the overlay is one of those. */
+static gboolean
+update_entries (TmLegendBar *self, const TmLegend *legend, GString *spoken)
+{
+  const TmTheme *theme = tm_document_get_theme (self->document);
+  const TmOverlay overlay = tm_document_get_overlay (self->document);
+  const gboolean kinds = overlay == TM_OVERLAY_SPARSITY || overlay == TM_OVERLAY_BACKEND;
+  const gboolean near = legend->depth != TM_DEPTH_ARCHITECTURE && legend->tensor != G_MAXUINT;
+  const gint backend = tm_document_get_backend (self->document);
+  const gboolean paler = overlay == TM_OVERLAY_SPARSITY && (!near || legend->pixels_per_element < 1);
+  g_autofree char *facts = NULL;
+  TmLegendEntry entries[TM_LEGEND_ENTRIES];
+  guint n = kinds ? tm_document_list_legend (self->document, near ? (gint64) legend->tensor : -1, entries, &facts) : 0;
+
+  show (self->backend, overlay == TM_OVERLAY_BACKEND);
+  if (overlay == TM_OVERLAY_BACKEND)
+    {
+      set_menu_label (self->backend, backend < 0 ? "Backend" : tm_backends_get ((guint) backend)->name);
+      g_string_append_printf (spoken, "%ssupport by %s", spoken->len ? "; " : "",
+                              backend < 0 ? "a backend" : tm_backends_get ((guint) backend)->name);
+    }
+  for (guint i = 0; i < TM_LEGEND_ENTRIES; i++)
+    {
+      if (i < n)
+        {
+          swatch_set_flat (self->entry_swatches[i], entries[i].color, theme);
+          set_label (self->entry_labels[i], entries[i].text);
+          if (g_strcmp0 (gtk_widget_get_tooltip_text (self->entries[i]), entries[i].tooltip))
+            gtk_widget_set_tooltip_text (self->entries[i], entries[i].tooltip);
+          speak (spoken, entries[i].text);
+        }
+      show (self->entries[i], i < n);
+    }
+  show (self->paler, paler && n > 0);
+  if (paler && n > 0)
+    speak (spoken, "paler: a smaller share");
+  show (self->facts, facts != NULL);
+  if (facts)
+    {
+      set_label (self->facts, facts);
+      speak (spoken, facts);
+    }
+  return kinds;
+}
+
 /* Far away a judging overlay's colours are of tensors. */
 static gboolean
 update_judgement (TmLegendBar *self, const TmLegend *legend, GString *spoken)
 {
-  const gboolean judging = tm_document_get_marks (self->document)
+  const gboolean judging = tm_document_get_overlay (self->document) == TM_OVERLAY_ERROR && tm_document_get_marks (self->document)
                            && (legend->depth == TM_DEPTH_ARCHITECTURE || !legend->any_sheet);
   g_autofree char *text = NULL;
 
@@ -463,7 +568,8 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
   const TmTheme *theme = tm_document_get_theme (self->document);
   TmOverlay overlay = tm_document_get_overlay (self->document);
   TmReduce reduce = tm_document_get_reduce (self->document);
-  gboolean judging = update_judgement (self, legend, spoken);
+  gboolean kinds = update_entries (self, legend, spoken);
+  gboolean judging = update_judgement (self, legend, spoken) || kinds;
   gboolean map = !judging && legend->any_sheet && overlay >= TM_OVERLAY_VALUE;
   gboolean reduced = map && legend->pixels_per_element < 1;
   gboolean cells = legend->depth == TM_DEPTH_CELLS;
@@ -475,8 +581,8 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
       speak (spoken, gtk_label_get_text (GTK_LABEL (self->cell)));
     }
 
-  show (self->map, map || judging);
-  show (self->range, map || judging);
+  show (self->map, map || (judging && !kinds));
+  show (self->range, map || (judging && !kinds));
   if (map)
     {
       TmPalette palette = get_palette (legend, overlay);
@@ -494,15 +600,11 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
     {
       const char *text = reductions[MIN (reduce, G_N_ELEMENTS (reductions) - 1)];
 
-      if (g_strcmp0 (gtk_menu_button_get_label (GTK_MENU_BUTTON (self->reduce)), text))
-        {
-          gtk_menu_button_set_label (GTK_MENU_BUTTON (self->reduce), text);
-          gtk_accessible_update_property (GTK_ACCESSIBLE (self->reduce), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
-        }
+      set_menu_label (self->reduce, text);
       speak (spoken, text);
     }
-  show (self->sampled, map && legend->sampled);
-  if (map && legend->sampled)
+  show (self->sampled, (map || kinds) && legend->sampled);
+  if ((map || kinds) && legend->sampled)
     speak (spoken, "sampled");
 
   for (guint i = 0; i < MAX_CHIPS; i++)

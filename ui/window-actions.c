@@ -270,7 +270,19 @@ overlay (GSimpleAction *action, GVariant *value, gpointer data)
     tm_status_bar_set_message (TM_WINDOW (data)->status_bar,
                                "The error is against a reference: compare with one first (Ctrl+Shift+O)");
   else
-    tm_document_set_overlay (TM_WINDOW (data)->document, index);
+    {
+      const gboolean again = tm_document_get_overlay (TM_WINDOW (data)->document) == index;
+
+      tm_document_set_overlay (TM_WINDOW (data)->document, index);
+      if (again && index == TM_OVERLAY_SPARSITY) /* counting may have been cancelled */
+        tm_window_count_zeros (data, -1);
+    }
+}
+
+static void
+backend (GSimpleAction *action, GVariant *value, gpointer data)
+{
+  tm_document_set_backend (TM_WINDOW (data)->document, tm_backends_find (g_variant_get_string (value, NULL)));
 }
 
 static void
@@ -311,6 +323,21 @@ static void
 statistics (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   tm_window_compute_all (data);
+}
+
+static void
+count_zeros (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  guint tensor;
+
+  if (tm_document_get_tensor (TM_WINDOW (data)->document, &tensor))
+    tm_window_count_zeros (data, tensor);
+}
+
+static void
+stop_counting (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  tm_window_stop_counting (data);
 }
 
 static void
@@ -391,12 +418,15 @@ static const GActionEntry entries[] = {
   { "boundaries", NULL, NULL, "true", boundaries },
   { "sort-columns", NULL, NULL, "false", sort_columns },
   { "overlay", NULL, "s", "'value'", overlay },
+  { "backend", NULL, "s", "''", backend },
   { "reduce", NULL, "s", "'largest'", reduce },
   { "outliner", NULL, NULL, "true", outliner },
   { "inspector", NULL, NULL, "true", inspector },
   { "table", NULL, NULL, "false", table },
   { "close-table", close_table },
   { "statistics", statistics },
+  { "count-zeros", count_zeros },
+  { "stop-counting", stop_counting },
   { "fullscreen", NULL, NULL, "false", fullscreen },
   { "problems", problems },
   { "shortcuts", shortcuts },
@@ -422,7 +452,7 @@ tm_window_update_actions (TmWindow *self)
 {
   static const char *const with_model[] = { "reload",  "go-to",    "up",           "into",     "next-tensor", "previous-tensor",
                                             "address", "filter",   "copy-address", "outliner", "inspector",   "problems",
-                                            "compare", "compare-folder", "table", "statistics", "export", NULL };
+                                            "compare", "compare-folder", "table", "statistics", "export", "backend", NULL };
   static const char *const with_scalar[] = { "copy-value", "copy-record", NULL };
   TmDocument *document = self->document;
   guint tensor;
@@ -440,6 +470,12 @@ tm_window_update_actions (TmWindow *self)
   g_simple_action_set_state (lookup (self, "sort-columns"), g_variant_new_boolean (tm_document_get_sort_columns (document)));
   g_simple_action_set_state (lookup (self, "overlay"),
                              g_variant_new_string (overlay_names[tm_document_get_overlay (document)]));
+  {
+    const TmBackend *backend = tm_document_get_backend (document) < 0 ? NULL : tm_backends_get ((guint) tm_document_get_backend (document));
+
+    g_simple_action_set_state (lookup (self, "backend"), g_variant_new_string (backend ? backend->id : ""));
+  }
+  g_simple_action_set_enabled (lookup (self, "count-zeros"), tm_document_get_tensor (document, &tensor));
   g_simple_action_set_state (lookup (self, "reduce"),
                              g_variant_new_string (reduce_names[tm_document_get_reduce (document)]));
   g_simple_action_set_state (lookup (self, "outliner"),

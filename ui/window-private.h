@@ -1,6 +1,6 @@
 /* What the files of the window share: window.c (structure), window-open.c, window-actions.c, window-drop.c,
  * window-compare.c, window-statistics.c,
- * window-dock.c, window-export.c. */
+ * window-sparsity.c, window-dock.c, window-export.c. */
 #pragma once
 
 #include "ui/banner.h"
@@ -31,7 +31,7 @@ struct _TmWindow
   GtkOverlay *over;
   GtkStack *stack;
   GtkWidget *content;
-  GMenu *recent_menu;
+  GMenu *recent_menu, *backend_menu;
 
   TmEmptyPage *empty_page;
   TmPanes *panes;
@@ -44,6 +44,9 @@ struct _TmWindow
   GCancellable *comparing;
   GCancellable *computing_all, *computing_one; /* statistics */
   guint computing_idle;
+  GCancellable *counting; /* zeros */
+  gboolean counting_all;
+  gpointer counted;       /* TmZeros that the overlay began to count, only to compare with */
   TmModel *reference; /* what the model is compared with, to do it again when it is read again */
   GtkWidget *palette;
 
@@ -80,5 +83,10 @@ void tm_window_show_table (TmWindow *window, gboolean shown);
 void tm_window_install_statistics (TmWindow *window);
 void tm_window_compute_all (TmWindow *window);
 void tm_window_stop_statistics (TmWindow *window);
+
+/* window-sparsity.c */
+void tm_window_install_sparsity (TmWindow *window);
+void tm_window_count_zeros (TmWindow *window, gint64 tensor); /* −1: of all; not those that were counted */
+void tm_window_stop_counting (TmWindow *window);
 
 G_END_DECLS

@@ -224,6 +224,7 @@ tm_window_close_request (GtkWindow *window)
 
   tm_window_stop_comparing (self);
   tm_window_stop_statistics (self);
+  tm_window_stop_counting (self);
   tm_jobs_cancel_all (self->jobs);
   gtk_window_get_default_size (window, &width, &height);
   if (width >= TM_NARROW_WIDTH && !gtk_window_is_maximized (window) && !gtk_window_is_fullscreen (window))
@@ -248,6 +249,9 @@ tm_window_dispose (GObject *object)
   g_clear_object (&self->appearance);
   g_clear_object (&self->comparing);
   tm_window_stop_statistics (self);
+  if (self->counting)
+    g_cancellable_cancel (self->counting);
+  g_clear_object (&self->counting);
   g_clear_object (&self->reference);
   g_clear_handle_id (&self->naming, g_source_remove);
   G_OBJECT_CLASS (tm_window_parent_class)->dispose (object);
@@ -270,6 +274,7 @@ tm_window_class_init (TmWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, TmWindow, subtitle);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, open_button);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, overlay_button);
+  gtk_widget_class_bind_template_child (widget_class, TmWindow, backend_menu);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, menu_button);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, boundaries_button);
   gtk_widget_class_bind_template_child (widget_class, TmWindow, open_label);
@@ -355,7 +360,13 @@ tm_window_new (TmApplication *application)
   gtk_widget_add_controller (GTK_WIDGET (self), tm_keys_new_controller ());
 
   g_signal_connect_swapped (self->document, "model-changed", G_CALLBACK (on_model_changed), self);
+  {
+    g_autoptr (GMenuModel) backends = tm_backend_menu_new ();
+
+    g_menu_append_section (self->backend_menu, NULL, backends);
+  }
   tm_window_install_statistics (self);
+  tm_window_install_sparsity (self);
   g_signal_connect_swapped (self->document, "comparison-changed", G_CALLBACK (on_comparison_changed), self);
   g_signal_connect_swapped (self->document, "view-changed", G_CALLBACK (on_view_changed), self);
   g_signal_connect_swapped (self->document, "selection-changed", G_CALLBACK (on_selection_changed), self);

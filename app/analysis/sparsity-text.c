@@ -89,6 +89,89 @@ tm_sparsity_describe (const TmSparsity *sparsity)
   return g_string_free (text, FALSE);
 }
 
+void
+tm_sparsity_count_causes (const TmSparsity *sparsity, guint64 cause[TM_N_ZERO_CAUSES])
+{
+  guint64 known = 0, found = 0;
+
+  for (guint i = 0; i < TM_N_ZERO_CAUSES; i++)
+    cause[i] = 0;
+  if (sparsity->has_reference)
+    {
+      cause[TM_ZERO_PRUNED] = sparsity->pruned;
+      cause[TM_ZERO_FORCED] = sparsity->forced;
+      cause[TM_ZERO_ROUNDED] = sparsity->rounded - MIN (sparsity->forced, sparsity->rounded);
+      cause[TM_ZERO_REVIVED] = sparsity->revived;
+      known = sparsity->pruned + sparsity->rounded;
+    }
+  else
+    known = cause[TM_ZERO_NO_SCALE] = sparsity->without_scale;
+  cause[TM_ZERO_PLAIN] = sparsity->zeros - MIN (known, sparsity->zeros); /* of elements without a counterpart, too */
+  for (guint i = 1; i < TM_N_ZERO_CAUSES; i++)
+    found += cause[i];
+  cause[TM_ZERO_NONE] = sparsity->count - MIN (found, sparsity->count);
+}
+
+static void
+append_fact (GString *text, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static void
+append_fact (GString *text, const char *format, ...)
+{
+  va_list args;
+
+  g_string_append (text, text->len > 0 ? ", " : "");
+  va_start (args, format);
+  g_string_append_vprintf (text, format, args);
+  va_end (args);
+}
+
+char *
+tm_sparsity_describe_facts (const TmSparsity *sparsity)
+{
+  g_autoptr (GPtrArray) patterns = tm_sparsity_list_patterns (sparsity);
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < patterns->len; i++)
+    append_fact (text, "%s", (const char *) g_ptr_array_index (patterns, i));
+  if (sparsity->zero_scales > 0)
+    append_fact (text, "%" G_GUINT64_FORMAT " %s without a scale", sparsity->zero_scales, sparsity->zero_scales == 1 ? "group" : "groups");
+  else if (sparsity->zero_groups > 0)
+    append_fact (text, "%" G_GUINT64_FORMAT " %s of zeros", sparsity->zero_groups, sparsity->zero_groups == 1 ? "group" : "groups");
+  if (sparsity->zero_rows > 0)
+    append_fact (text, "%" G_GUINT64_FORMAT " %s of zeros", sparsity->zero_rows, sparsity->zero_rows == 1 ? "row" : "rows");
+  if (sparsity->zero_columns > 0)
+    append_fact (text, "%" G_GUINT64_FORMAT " %s of zeros", sparsity->zero_columns, sparsity->zero_columns == 1 ? "column" : "columns");
+  if (sparsity->block_size > 0)
+    append_fact (text, "in blocks of %u×%u", sparsity->block_size, sparsity->block_size);
+  return g_string_free (text, text->len == 0);
+}
+
+char *
+tm_sparsity_describe_estimate (const TmSparsity *sparsity)
+{
+  const TmSparsityEstimate *estimate = &sparsity->estimate;
+  const double low = get_percent (estimate->pruned_low, sparsity->count), high = get_percent (estimate->pruned_high, sparsity->count);
+
+  switch (estimate->verdict)
+    {
+    case TM_ESTIMATE_PRUNED:
+      return g_strdup_printf ("Between %.1f and %.1f %% of the elements were zero before quantization; the others rounded to zero. "
+                              "The range is what the counts of the neighbouring codes leave open, at three sigma; it supposes weights "
+                              "spread evenly around zero. The original file gives exact counts.", low, high);
+    case TM_ESTIMATE_ROUNDING:
+      return g_strdup_printf ("Rounding alone explains the zeros: by the counts of the neighbouring codes, at three sigma, between %.1f "
+                              "and %.1f %% of the elements may have been zero before, which is too near to none to call them pruned.",
+                              low, high);
+    case TM_ESTIMATE_UNTOLD:
+      return g_strdup_printf ("How many were zero before cannot be told without the original file: %s.",
+                              estimate->why != NULL ? estimate->why : "nothing says so");
+    case TM_ESTIMATE_NONE:
+    default:
+      return NULL;
+    }
+}
+
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
 static void

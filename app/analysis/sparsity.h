@@ -108,6 +108,12 @@ GPtrArray *tm_sparsity_list_patterns (const TmSparsity *sparsity);
 /* "38.2 % zeros in the codes; 9.1–10.1 % were zero before quantization, the rest rounded to zero": never a number without
  * its interval. (transfer full) */
 char *tm_sparsity_describe (const TmSparsity *sparsity);
+/* How many elements each cause has; TM_ZERO_NONE: the rest. Sums up to count. */
+void tm_sparsity_count_causes (const TmSparsity *sparsity, guint64 cause[TM_N_ZERO_CAUSES]);
+/* What is certain whatever the causes: "2:4", "3 rows of zeros", …; NULL: nothing. (transfer full) */
+char *tm_sparsity_describe_facts (const TmSparsity *sparsity);
+/* What the estimate says, and how sure it is; NULL: there is none. (transfer full) */
+char *tm_sparsity_describe_estimate (const TmSparsity *sparsity);
 const char *tm_zero_cause_get_name (TmZeroCause cause); /* "pruned", … */
 /* The object of `sparsity --json`. */
 void tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel *model);

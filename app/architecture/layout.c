@@ -1,6 +1,7 @@
 #include "architecture/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "architecture/plan.h"
 
@@ -199,6 +200,28 @@ list_tensor_modules (Layout *self)
     }
 }
 
+/* The same tensor of the fold's first block. */
+static guint
+find_drawn (const TmLayout *layout, guint tensor)
+{
+  const guint index = layout->box_of_tensor[tensor] == TM_NO_BOX ? tm_layout_find_hiding_fold (layout, tensor) : TM_NO_BOX;
+  const TmModule *first = index == TM_NO_BOX ? NULL : tm_layout_box (layout, index)->module;
+  const char *name = tm_model_tensor (layout->model, tensor)->name;
+  const TmModule *module = first != NULL ? tm_module_find (layout->model->root, tm_model_tensor (layout->model, tensor)->module) : NULL;
+  g_autofree char *drawn = NULL;
+  gint64 found;
+
+  if (layout->box_of_tensor[tensor] != TM_NO_BOX)
+    return tensor;
+  while (module != NULL && module->parent != first->parent)
+    module = module->parent;
+  if (module == NULL || !g_str_has_prefix (name, module->path))
+    return G_MAXUINT;
+  drawn = g_strconcat (first->path, name + strlen (module->path), NULL);
+  found = tm_model_find_tensor (layout->model, drawn);
+  return found < 0 ? G_MAXUINT : (guint) found;
+}
+
 TmLayout *
 tm_layout_new (TmModel *model, GHashTable *unfolded, GCancellable *cancellable)
 {
@@ -235,7 +258,12 @@ tm_layout_new (TmModel *model, GHashTable *unfolded, GCancellable *cancellable)
   root = tm_plan_model (&plan, cancellable);
   done = root != TM_NO_NODE && emit (&plan, self, root, cancellable);
   if (done)
-    self->index = tm_box_index_new (layout);
+    {
+      self->index = tm_box_index_new (layout);
+      layout->drawn_of_tensor = g_new (guint, MAX (model->tensors->len, 1));
+      for (guint i = 0; i < model->tensors->len; i++)
+        layout->drawn_of_tensor[i] = find_drawn (layout, i);
+    }
 
   tm_names_free (plan.names);
   g_array_unref (plan.nodes);
@@ -262,6 +290,7 @@ tm_layout_free (TmLayout *layout)
   g_array_unref (layout->arrows);
   g_string_chunk_free (layout->strings);
   g_free (layout->box_of_tensor);
+  g_free (layout->drawn_of_tensor);
   g_object_unref (layout->model);
   g_free (self);
 }

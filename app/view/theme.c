@@ -24,7 +24,8 @@ static const TmColor kind_dark[TM_N_KINDS] = { 0x2c2c2eff, 0x567bf7ff, 0xeeb13bf
 /* Native, dequantized, fallback, unsupported, unknown. */
 static const TmColor support_light[TM_N_SUPPORTS] = { 0x2b9c86ff, 0x7db4eaff, 0xe6b422ff, 0x962f14ff, 0xe1e1e5ff };
 static const TmColor support_dark[TM_N_SUPPORTS] = { 0x46b89fff, 0x3b7fd0ff, 0xebc04cff, 0xb8431fff, 0x434346ff };
-#define LEAST_TINT 40 /* of 255: a single element of many is still seen */
+#define LEAST_TINT 40   /* of 255: a single element of many is still seen */
+#define TINT_POWER 0.65 /* below 1: small shares are what there is most of, and are to be told apart */
 
 static void
 set_kinds (TmTheme *theme, gboolean dark)
@@ -38,7 +39,7 @@ set_kinds (TmTheme *theme, gboolean dark)
       theme->kinds[i] = kind == 0 || share == 0
                             ? theme->kind[0]
                             : tm_color_mix (theme->kind[0], theme->kind[kind],
-                                            LEAST_TINT + (255 - LEAST_TINT) * share / (TM_KIND_SHARES - 1));
+                                            LEAST_TINT + (guint) ((255 - LEAST_TINT) * pow ((double) share / (TM_KIND_SHARES - 1), TINT_POWER) + 0.5));
     }
 }
 
