@@ -19,7 +19,7 @@ tm_diff_explain (const TmAlignment *alignment, const TmAlignedPair *pair, const 
   guint64 flat = tm_tensor_flatten (tensor, index);
   const TmReadingPart *part = tm_reading_locate (pair->reading, flat, &delta->reference_flat);
   g_autofree TmSteps *steps = g_new (TmSteps, 1);
-  float scale;
+  float scale, offset = 0;
   gint32 raw;
 
   *delta = (TmDelta) { .reference_flat = delta->reference_flat };
@@ -37,6 +37,8 @@ tm_diff_explain (const TmAlignment *alignment, const TmAlignedPair *pair, const 
   if (!steps->defined || !isfinite (delta->delta))
     return TRUE;
   if (!tm_tensor_decode (tensor, TM_QUANTITY_SCALE, flat, 1, &scale, NULL, error)
+      || (tm_tensor_has_quantity (tensor, TM_QUANTITY_OFFSET)
+          && !tm_tensor_decode (tensor, TM_QUANTITY_OFFSET, flat, 1, &offset, NULL, error))
       || !tm_tensor_decode_raw (tensor, flat, 1, &raw, NULL, error))
     return FALSE;
   delta->step = tm_steps_get (steps, scale, raw, delta->delta, &delta->clipped);
@@ -45,7 +47,8 @@ tm_diff_explain (const TmAlignment *alignment, const TmAlignedPair *pair, const 
     {
       delta->delta_in_steps = delta->delta / (double) delta->step;
       delta->over_half_step = fabs (delta->delta_in_steps)
-                              > 0.5 + 1e-6 + (double) (fabsf (delta->candidate) * steps->tolerance / delta->step);
+                              > 0.5 + 1e-6 + (double) ((fabsf (delta->candidate - offset) + fabsf (offset)) * steps->tolerance
+                                                   / delta->step);
     }
   delta->clipped = delta->clipped && delta->over_half_step;
   return TRUE;
@@ -102,7 +105,8 @@ tm_diff_describe_rounding (const TmDiff *diff, const TmDiffTensor *tensor)
   if (tensor->fault != NULL || !tensor->has_steps)
     return NULL;
   if (tensor->over_half_step <= NEAREST)
-    return g_strdup ("nearest rounding");
+    return g_strdup (tensor->rounded_reference ? "nearest rounding, of what the reference is a rounded copy of"
+                                               : "nearest rounding");
   return g_strdup_printf ("not nearest rounding: %s",
                           find_reason (tm_model_tensor (diff->alignment->candidate, tensor->pair->candidate)));
 }

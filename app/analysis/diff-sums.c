@@ -208,16 +208,25 @@ add_histogram (TmDiffSums *sums, const Histogram *histogram)
 }
 
 static inline gboolean
-is_over (double error, float step, float value, float tolerance)
+is_over (double error, float step, float magnitude, float tolerance)
 {
-  return fabs (error) > (double) (step * (0.5f + STEP_TOLERANCE) + fabsf (value) * tolerance);
+  return error > (double) (step * (0.5f + STEP_TOLERANCE) + magnitude * tolerance);
+}
+
+/* Scale and offset were both rounded when they were stored: what that can move the value by. */
+static inline float
+get_magnitude (float value, const float *offset)
+{
+  return offset == NULL ? fabsf (value) : fabsf (value - *offset) + fabsf (*offset);
 }
 
 /* One element by itself: uneven levels, scales that change within a group, errors of more than half a step. */
 static void
-add_step (TmDiffSums *sums, const TmDiffPiece *piece, const gint32 *raw, gsize i, Histogram *histogram)
+add_step (TmDiffSums *sums, const TmDiffPiece *piece, const gint32 *raw, const float *offset, gsize i,
+          Histogram *histogram)
 {
   double e = (double) piece->y[i] - (double) piece->x[i], steps;
+  float magnitude;
   gboolean at_end;
   float step = tm_steps_get (piece->steps, piece->scale[i], raw[i], e, &at_end);
 
@@ -228,10 +237,17 @@ add_step (TmDiffSums *sums, const TmDiffPiece *piece, const gint32 *raw, gsize i
   sums->sum_steps2 += steps * steps;
   sums->max_steps = MAX (sums->max_steps, fabs (steps));
   histogram->count[find_bin ((float) steps)]++;
-  if (is_over (e, step, piece->y[i], piece->steps->tolerance))
+  sums->expected_over += fabs ((double) piece->x[i]) * (double) (piece->rounded_mean / step);
+  magnitude = get_magnitude (piece->y[i], offset != NULL ? offset + i : NULL);
+  if (!is_over (fabs (e), step, magnitude, piece->steps->tolerance))
+    return;
+  sums->n_over++;
+  sums->n_clipped += at_end;
+  /* The wider tolerance is for both. */
+  if (is_over (fabs (e) - fabs ((double) piece->x[i]) * (double) piece->rounded, step, magnitude, piece->steps->tolerance))
     {
-      sums->n_over++;
-      sums->n_clipped += at_end;
+      sums->n_over_rounded++;
+      sums->n_clipped_rounded += at_end;
     }
 }
 
@@ -264,6 +280,8 @@ add_even_steps (TmDiffSums *sums, const TmDiffPiece *piece, gsize at, gsize n, c
   sums->n_stepped += n;
   sums->sum_steps2 += m->ee / (double) size / (double) size;
   sums->max_steps = MAX (sums->max_steps, steps);
+  /* The mean magnitude of a bell is 0.8 of the root of the mean square. */
+  sums->expected_over += 0.8 * sqrt ((double) n * m->xx) * (double) (piece->rounded_mean / size);
   /* Found many at once, then counted one by one. */
   for (gsize done = 0; done < n;)
     {
@@ -283,6 +301,7 @@ tm_diff_sums_add (TmDiffSums *sums, const TmDiffPiece *piece, GError **error)
 {
   const TmSteps *steps = piece->steps;
   const gint32 *raw = piece->raw;
+  const float *offset = NULL;
   Histogram histogram = { { 0 } };
   TmGroupCursor cursor;
 
@@ -306,8 +325,11 @@ tm_diff_sums_add (TmDiffSums *sums, const TmDiffPiece *piece, GError **error)
         {
           if (raw == NULL && (raw = piece->fetch_raw (piece->data, error)) == NULL)
             return FALSE;
+          if (offset == NULL && piece->fetch_offset != NULL
+              && (offset = piece->fetch_offset (piece->data, error)) == NULL)
+            return FALSE;
           for (gsize i = at; i < at + n; i++)
-            add_step (sums, piece, raw, i, &histogram);
+            add_step (sums, piece, raw, offset, i, &histogram);
         }
       at += n;
     }
@@ -383,6 +405,9 @@ tm_diff_sums_merge (TmDiffSums *sums, TmDiffSums *later, GArray *worst)
   sums->n_stepped += later->n_stepped;
   sums->n_over += later->n_over;
   sums->n_clipped += later->n_clipped;
+  sums->n_over_rounded += later->n_over_rounded;
+  sums->n_clipped_rounded += later->n_clipped_rounded;
+  sums->expected_over += later->expected_over;
   sums->sum_xx += later->sum_xx;
   sums->sum_yy += later->sum_yy;
   sums->sum_ee += later->sum_ee;

@@ -16,6 +16,8 @@ typedef struct
 typedef struct
 {
   guint64 n, n_same_nonfinite, n_other_nonfinite, n_stepped, n_over, n_clipped;
+  guint64 n_over_rounded, n_clipped_rounded; /* of them, those that no rounding of the reference explains */
+  double expected_over;                      /* if the reference is a rounded copy of what was quantized */
   double sum_xx, sum_yy, sum_ee, sum_e, sum_steps2;
   double max_abs, max_steps;
   guint64 max_at;
@@ -40,6 +42,9 @@ typedef struct
   float *y, *x, *scale;
   const gint32 *raw;
   const gint32 *(*fetch_raw) (gpointer data, GError **error);
+  const float *(*fetch_offset) (gpointer data, GError **error); /* NULL where there is no offset */
+  float rounded;      /* half a unit in the last place of the reference's dtype, of its value; 0: wider ones */
+  float rounded_mean; /* what of it goes beyond the tolerance of the steps, in the mean */
   gpointer data;
 } TmDiffPiece;
 

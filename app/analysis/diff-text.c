@@ -57,6 +57,7 @@ write_tensor (TmJsonWriter *json, const TmDiff *diff, const TmDiffTensor *tensor
       tm_json_key (json, "nonfinite");
       tm_json_uint (json, tensor->n_other_nonfinite);
     }
+  write_flag (json, "rounded_reference", tensor->rounded_reference);
   write_flag (json, "guess", pair->guess);
   write_flag (json, "doubtful", pair->doubtful);
   if (!known)

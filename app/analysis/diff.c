@@ -10,6 +10,8 @@
 #define MAX_CHUNK 8388608u /* where the reference lies across, tall chunks save reads */
 #define TALL_ROWS 64u
 #define PIECE 65536u  /* decoded at once: fits in a core's cache */
+#define ROUNDED_AT_LEAST 0.05 /* of the errors that a rounded reference is expected to make */
+#define ROUNDED_REST 0.001    /* share that may be over half a step all the same */
 #define EXPLAINS 0.01 /* of the squared error is left, where a constant is said to explain it */
 
 /* --- One tensor under way ----------------------------------------------------------------------------------------- */
@@ -22,7 +24,8 @@ typedef struct
   TmSteps *steps;
   gsize once; /* steps were asked for */
   TmGroupLayout layout;
-  gboolean transposed;
+  gboolean transposed, has_offset;
+  float rounded;       /* half a unit in the last place, of a reference of 16 bits */
   guint64 n, chunk; /* elements compared, of a chunk */
   guint64 first_item, n_items;
   GMutex lock;
@@ -35,7 +38,7 @@ typedef struct
 
 typedef struct
 {
-  float *y, *x, *scale;
+  float *y, *x, *scale, *offset;
   gint32 *raw;
   gsize x_size;
 } Buffers;
@@ -53,6 +56,15 @@ typedef struct
   GCancellable *cancellable;
 } Run;
 
+/* Errors are even up to rounded / m for mantissas m of 1 … 2; what is beyond t of them: the mean of (1 / m − t)² m / 2. */
+static float
+get_rounded_mean (float rounded, float tolerance)
+{
+  float t = rounded > 0 ? tolerance / rounded : 1;
+
+  return t < 0.5f ? rounded * (0.3466f - t + 0.75f * t * t) : 0;
+}
+
 static void
 init_comparison (Comparison *comparison, const TmAlignment *alignment, const TmAlignedPair *pair)
 {
@@ -62,6 +74,8 @@ init_comparison (Comparison *comparison, const TmAlignment *alignment, const TmA
   comparison->tensor = tm_model_tensor (alignment->candidate, pair->candidate);
   comparison->n = MIN (reading->rows * reading->columns, comparison->tensor->n_elements);
   comparison->transposed = tm_reading_is_transposed (reading);
+  comparison->has_offset = tm_tensor_has_quantity (comparison->tensor, TM_QUANTITY_OFFSET);
+  comparison->rounded = tm_reading_get_rounding (reading);
   comparison->chunk = CHUNK;
   if (comparison->transposed)
     comparison->chunk
@@ -126,6 +140,20 @@ fetch_raw (gpointer data, GError **error)
              : NULL;
 }
 
+static const float *
+fetch_offset (gpointer data, GError **error)
+{
+  const Codes *codes = data;
+  Buffers *buffers = codes->buffers;
+
+  if (buffers->offset == NULL)
+    buffers->offset = g_new (float, PIECE);
+  return tm_tensor_decode (codes->comparison->tensor, TM_QUANTITY_OFFSET, codes->first, codes->count, buffers->offset,
+                           codes->cancellable, error)
+             ? buffers->offset
+             : NULL;
+}
+
 static void
 grow_buffers (Buffers *buffers, gsize x_size)
 {
@@ -164,6 +192,9 @@ sum_chunk (const Run *run, Comparison *comparison, Buffers *buffers, guint64 fir
                             .x = comparison->transposed ? buffers->x + at : buffers->x,
                             .scale = comparison->steps->defined ? buffers->scale : NULL,
                             .fetch_raw = fetch_raw,
+                            .fetch_offset = comparison->has_offset ? fetch_offset : NULL,
+                            .rounded = comparison->rounded,
+                            .rounded_mean = get_rounded_mean (comparison->rounded, comparison->steps->tolerance),
                             .data = &codes };
 
       if ((!comparison->transposed && !tm_reading_decode (reading, first + at, n, piece.x, run->cancellable, error))
@@ -309,6 +340,7 @@ finish_tensor (Comparison *comparison)
 {
   TmDiffTensor *result = comparison->result;
   TmDiffSums *sums = comparison->sums;
+  guint64 close;
 
   result->fault = g_steal_pointer (&comparison->fault);
   if (result->fault == NULL && sums->n == 0 && comparison->n > 0
@@ -337,11 +369,21 @@ finish_tensor (Comparison *comparison)
   result->n_stepped = sums->n_stepped;
   result->n_over = sums->n_over;
   result->n_clipped = sums->n_clipped;
+  /* A reference of 16 bits may be a rounded copy of what was quantized. Then about as many errors as that explains are a
+   * little over half a step, and nearly none that are not clipped are over by more. */
+  close = (sums->n_over - sums->n_clipped) - (sums->n_over_rounded - sums->n_clipped_rounded);
+  if (close > 0 && (double) close >= ROUNDED_AT_LEAST * sums->expected_over
+      && (double) (sums->n_over_rounded - sums->n_clipped_rounded) <= ROUNDED_REST * (double) sums->n_stepped)
+    {
+      result->rounded_reference = TRUE;
+      result->n_over = sums->n_over_rounded;
+      result->n_clipped = sums->n_clipped_rounded;
+    }
   result->over_half_step = result->clipped = NAN;
   if (result->has_steps)
     {
-      result->over_half_step = (double) sums->n_over / (double) sums->n_stepped;
-      result->clipped = (double) sums->n_clipped / (double) sums->n_stepped;
+      result->over_half_step = (double) result->n_over / (double) sums->n_stepped;
+      result->clipped = (double) result->n_clipped / (double) sums->n_stepped;
       result->rms_steps = sqrt (sums->sum_steps2 / (double) sums->n_stepped);
     }
   result->max_steps = sums->max_steps;
@@ -450,6 +492,7 @@ tm_diff_run (TmAlignment *alignment, TmProgressFunc progress, gpointer data, GCa
       g_free (run.buffers[i].y);
       g_free (run.buffers[i].x);
       g_free (run.buffers[i].scale);
+      g_free (run.buffers[i].offset);
       g_free (run.buffers[i].raw);
     }
   g_free (run.buffers);

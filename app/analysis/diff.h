@@ -38,6 +38,7 @@ typedef struct
   double offset, ratio;
 
   gboolean has_steps;        /* below: over elements with a step */
+  gboolean rounded_reference; /* a rounded copy of what was quantized: over and clipped allow for that */
   guint64 n_stepped, n_over, n_clipped;
   double over_half_step, clipped; /* fractions; NaN where there is no step */
   double max_steps, rms_steps;

@@ -96,6 +96,19 @@ tm_reading_is_transposed (const TmReading *reading)
 }
 
 float
+tm_reading_get_rounding (const TmReading *reading)
+{
+  const TmTensor *first = g_array_index (reading->parts, TmReadingPart, 0).tensor;
+
+  for (guint i = 1; i < reading->parts->len; i++)
+    if (g_array_index (reading->parts, TmReadingPart, i).tensor->dtype != first->dtype)
+      return 0;
+  if (first->quantized)
+    return 0;
+  return first->dtype == TM_DTYPE_BF16 ? 0x1p-8f : first->dtype == TM_DTYPE_F16 ? 0x1p-11f : 0;
+}
+
+float
 tm_value_change_apply (TmValueChange change, float value)
 {
   switch (change)

@@ -59,6 +59,10 @@ gboolean tm_reading_is_sound (const TmReading *reading);
 /* Whether rows lie in the file across: then only tall rectangles are quick. */
 gboolean tm_reading_is_transposed (const TmReading *reading);
 
+/* Largest error of rounding to the reference's dtype, as a share of the value; 0 where that is wider than 16 bits, or
+ * quantized. */
+float tm_reading_get_rounding (const TmReading *reading);
+
 /* Rows r0 … r1 − 1, columns c0 … c1 − 1, all covered. out: rows of c1 − c0. */
 gboolean tm_reading_decode_rectangle (const TmReading *reading, guint64 r0, guint64 r1, guint64 c0, guint64 c1, float *out,
                                       GCancellable *cancellable, GError **error);

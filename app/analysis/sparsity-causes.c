@@ -26,7 +26,7 @@ tm_zero_piece_classify (const TmZeroPiece *piece, gsize i, gboolean *without_sca
     return TM_ZERO_ROUNDED;
   *without_scale = piece->scale[i] == 0;
   step = tm_steps_get (piece->steps, piece->scale[i], piece->raw != NULL ? piece->raw[i] : 0, (double) -x, &at_end);
-  if (step > 0 && fabsf (x) > step * (0.5f + STEP_TOLERANCE) + fabsf (x) * piece->steps->tolerance)
+  if (step > 0 && fabsf (x) > step * (0.5f + STEP_TOLERANCE) + fabsf (x) * (piece->steps->tolerance + piece->rounded))
     return TM_ZERO_FORCED;
   return TM_ZERO_ROUNDED;
 }
@@ -254,6 +254,7 @@ classify_piece (Causes *causes, guint64 first, gsize n, guint8 *out, GCancellabl
       if (piece.steps == NULL || !tm_reading_decode (causes->pair->reading, first, n, reference, cancellable, error))
         return FALSE;
       piece.reference = reference;
+      piece.rounded = tm_reading_get_rounding (causes->pair->reading);
       piece.scale = piece.steps->defined ? scale : NULL;
       piece.raw = piece.steps->leveled ? raw : NULL;
       if ((piece.scale != NULL && !tm_tensor_decode (causes->tensor, TM_QUANTITY_SCALE, first, n, scale, cancellable, error))

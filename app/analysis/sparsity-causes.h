@@ -11,6 +11,7 @@ typedef struct
   const TmSteps *steps;     /* defined or not */
   const float *value, *reference, *scale; /* reference: NaN where there is none; NULL: nowhere. scale NULL: no steps */
   const gint32 *raw;        /* NULL: all codes are evenly spaced */
+  float rounded;            /* the reference may be a rounded copy: largest error, as a share of its value */
 } TmZeroPiece;
 
 /* Of element i. without_scale: it is rounded, and its group has no scale. */

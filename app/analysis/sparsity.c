@@ -285,6 +285,7 @@ look_at_tile (const Run *run, Task *task, Buffers *buffers, const Tile *tile, GE
   piece.reference = task->pair != NULL ? buffers->reference : NULL;
   piece.scale = task->steps->defined ? buffers->scale : NULL;
   piece.raw = task->steps->leveled ? buffers->raw : NULL;
+  piece.rounded = task->pair != NULL ? tm_reading_get_rounding (task->pair->reading) : 0;
 
   tm_mask_set (&buffers->mask, buffers->value, tile->rows, tile->columns, &zeros, &negative_zeros);
   g_mutex_lock (&task->lock);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "quant/codecs.h"
+#include "quant/grouped.h"
 
 #define SPOTS 16
 #define SPOT_ELEMENTS 4096u
@@ -86,6 +87,26 @@ read_codes (Codes *codes, const TmTensor *tensor, GCancellable *cancellable, GEr
   return TRUE;
 }
 
+/* Small float8 codes are rare: a sample does not have the neighbours of zero. All levels are known if those seen are as they
+ * should be. */
+static void
+add_float8_levels (Codes *codes, TmDtype dtype)
+{
+  const float *book = tm_book_float8 (dtype);
+
+  if (book == NULL || !codes->even)
+    return;
+  for (guint i = 0; i < TM_STEP_CODES; i++)
+    if (codes->seen[i] && !(fabs (codes->level[i] - (double) book[i]) <= SAME_LEVEL * fabs ((double) book[i])))
+      return;
+  for (guint i = 0; i < TM_STEP_CODES; i++)
+    if (isfinite (book[i]))
+      {
+        codes->seen[i] = TRUE;
+        codes->level[i] = (double) book[i];
+      }
+}
+
 static void
 set_ends (TmSteps *steps, const TmTensor *tensor, const Codes *codes)
 {
@@ -140,6 +161,7 @@ tm_steps_init (TmSteps *steps, TmModel *model, const TmTensor *tensor, GCancella
     return TRUE;
   if (!read_codes (&codes, tensor, cancellable, error))
     return FALSE;
+  add_float8_levels (&codes, tensor->dtype);
   steps->tolerance = get_tolerance (model, tensor);
   steps->leveled = !uniform;
   steps->defined = uniform || (codes.even && tensor->code_bits <= 8);

@@ -194,6 +194,105 @@ test_expected (void)
     }
 }
 
+/* As converters do it: codes are made with float scale and minimum, which are rounded when they are stored. */
+static void
+encode_q4_1_before_rounding (const float *x, guint8 *block)
+{
+  float low = x[0], high = x[0], d;
+  int codes[32];
+
+  for (int i = 1; i < 32; i++)
+    {
+      low = fminf (low, x[i]);
+      high = fmaxf (high, x[i]);
+    }
+  d = (high - low) / 15;
+  put_half (block, d);
+  put_half (block + 2, low);
+  for (int i = 0; i < 32; i++)
+    codes[i] = (int) CLAMP (rintf ((x[i] - low) / d), 0, 15);
+  put_nibbles (block + 4, codes);
+}
+
+/* The reference as 16 bits of what was quantized; spoiled: so many of its elements are 0.8 of a step off. */
+static TmDiff *
+compare_with_copy (const Encoder *encoder, TmDtype dtype, gboolean of_copy, guint spoiled)
+{
+  enum { ROWS = 256, COLUMNS = 512, N = ROWS * COLUMNS };
+  g_autofree float *x = g_new (float, N);
+  g_autofree guint16 *copy = g_new (guint16, N);
+  gsize count = N / 32 * encoder->bytes;
+  g_autofree guint8 *bytes = g_malloc0 (count);
+  Planted a, b;
+  g_autoptr (TmModel) candidate = NULL, reference = NULL;
+
+  for (gsize i = 0; i < N; i++)
+    {
+      guint32 bits;
+
+      x[i] = gauss ();
+      if (fabsf (x[i]) < 0x1p-10f) /* put_half knows no subnormal numbers */
+        x[i] = 0x1p-10f;
+      memcpy (&bits, x + i, sizeof bits);
+      if (dtype == TM_DTYPE_F16)
+        {
+          put_half ((guint8 *) &copy[i], x[i]);
+          continue;
+        }
+      copy[i] = (guint16) ((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+      bits = (guint32) copy[i] << 16;
+      if (of_copy)
+        memcpy (x + i, &bits, sizeof bits);
+    }
+  for (gsize i = 0; i < N / 32; i++)
+    encoder->encode (x + 32 * i, bytes + encoder->bytes * i);
+  for (guint i = 0; i < spoiled; i++)
+    {
+      /* a group's second element that is neither of its ends: moved away from its value by most of a step */
+      float *group = x + 32 * (i * 7), low = group[0], high = group[0], value;
+      guint32 bits;
+
+      for (guint k = 1; k < 32; k++)
+        {
+          low = fminf (low, group[k]);
+          high = fmaxf (high, group[k]);
+        }
+      value = group[1] + (group[1] < 0 ? 1.35f : -1.35f) * (high - low) / 15;
+      memcpy (&bits, &value, sizeof bits);
+      copy[32 * (i * 7) + 1] = (guint16) (bits >> 16);
+    }
+  planted_begin (&a, "GGUF", "llama");
+  planted_bytes (&a, "w.weight", encoder->dtype, 2, (guint64[]) { ROWS, COLUMNS }, bytes, count);
+  candidate = planted_end (&a);
+  planted_begin (&b, "safetensors", NULL);
+  planted_bytes (&b, "w.weight", dtype, 2, (guint64[]) { ROWS, COLUMNS }, copy, N * sizeof *copy);
+  reference = planted_end (&b);
+  return compare (candidate, reference);
+}
+
+/* What rounding of scales, offsets and of the reference itself explains is not over half a step; what it does not, is. */
+static void
+test_rounded_reference (void)
+{
+  static const Encoder q4_1 = { TM_DTYPE_Q4_1, 20, encode_q4_1_before_rounding };
+  g_autoptr (TmDiff) plain = compare_encoded (&q4_1, gauss, 256, 512);
+  g_autoptr (TmDiff) bf16 = compare_with_copy (&q4_1, TM_DTYPE_BF16, FALSE, 0);
+  g_autoptr (TmDiff) f16 = compare_with_copy (&q4_1, TM_DTYPE_F16, FALSE, 0);
+  g_autoptr (TmDiff) source = compare_with_copy (&q4_1, TM_DTYPE_BF16, TRUE, 0);
+  g_autoptr (TmDiff) spoiled = compare_with_copy (&q4_1, TM_DTYPE_BF16, TRUE, 60);
+  const TmDiff *const within[] = { plain, bf16, f16, source };
+
+  for (guint i = 0; i < G_N_ELEMENTS (within); i++)
+    {
+      g_assert_cmpuint (tm_diff_tensor (within[i], 0)->n_stepped, ==, 256 * 512);
+      g_assert_cmpuint (tm_diff_tensor (within[i], 0)->n_over, ==, 0);
+      g_assert_cmpint (tm_diff_tensor (within[i], 0)->rounded_reference, ==, within[i] == bf16);
+      g_assert_cmpfloat (tm_diff_tensor (within[i], 0)->max_steps, >, 0.5);
+    }
+  g_assert_false (tm_diff_tensor (spoiled, 0)->rounded_reference);
+  g_assert_cmpuint (tm_diff_tensor (spoiled, 0)->n_over, ==, 60);
+}
+
 /* Uneven levels: half a step is half of the way to the neighbour on the side of the reference. */
 static void
 test_code_book (void)
@@ -284,6 +383,7 @@ main (int argc, char **argv)
   sample_path = argv[1];
   sample_float_path = argv[2];
   g_test_add_func ("/rounding/expected", test_expected);
+  g_test_add_func ("/rounding/rounded-reference", test_rounded_reference);
   g_test_add_func ("/rounding/code-book", test_code_book);
   g_test_add_func ("/rounding/sample", test_sample);
   return g_test_run ();
