@@ -150,10 +150,23 @@ tm_zero_pool_estimate (const TmZeroPool *pool, const TmSteps *steps, guint code_
     estimate_uneven (pool, code_bits, estimate);
   else
     {
+      const guint64 above[2] = { at[1], at[2] }, below[2] = { at[-1], at[-2] };
+      guint64 all_below = 0, all_above = 0;
+
+      for (gint i = 1; i <= TM_POOL_REACH; i++)
+        {
+          all_below += at[-i];
+          all_above += at[i];
+        }
       for (guint i = 0; i < G_N_ELEMENTS (pool->steps); i++)
         used += pool->steps[i] > 0;
-      tm_sparsity_estimate (pool->of, at[0], (const guint64[]){ at[1], at[2] }, (const guint64[]){ at[-1], at[-2] }, code_bits,
-                            used, estimate);
+      /* Weights of one sign: the zero point was cut to the end of the codes. */
+      if (all_below == 0 && all_above > 0)
+        tm_sparsity_estimate (pool->of, at[0], above, NULL, code_bits, used, estimate);
+      else if (all_above == 0 && all_below > 0)
+        tm_sparsity_estimate (pool->of, at[0], below, NULL, code_bits, used, estimate);
+      else
+        tm_sparsity_estimate (pool->of, at[0], above, below, code_bits, used, estimate);
     }
   if (pool->zero_scale > 0 && (estimate->verdict == TM_ESTIMATE_ROUNDING || estimate->verdict == TM_ESTIMATE_PRUNED))
     {

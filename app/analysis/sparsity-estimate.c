@@ -54,7 +54,8 @@ tm_sparsity_estimate (guint64 of, guint64 zero, const guint64 above[2], const gu
                       guint codes_used, TmSparsityEstimate *estimate)
 {
   double n = (double) of, n0 = (double) zero / n;
-  double n1 = (double) (above[0] + below[0]) / 2 / n, n2 = (double) (above[1] + below[1]) / 2 / n;
+  const guint64 *other = below != NULL ? below : above;
+  double n1 = (double) (above[0] + other[0]) / 2 / n, n2 = (double) (above[1] + other[1]) / 2 / n;
   double smooth, cusp, low, high, sigma = sqrt ((n0 * (1 - n0) + 8.0 / 9 * n1) / n);
   guint bits = MIN (code_bits, 8);
 
@@ -65,13 +66,19 @@ tm_sparsity_estimate (guint64 of, guint64 zero, const guint64 above[2], const gu
     estimate->why = "codes of two bits or fewer say too little";
   else if (codes_used < FEWEST_CODES)
     estimate->why = "fewer than five codes are in use";
-  else if (is_lopsided (above[0], below[0]))
+  else if (is_lopsided (above[0], other[0]))
     estimate->why = "weights are not centred on zero";
   else if (!predict (n1, n2, &smooth, &cusp))
     estimate->why = "codes farther from zero are not in use";
   if (estimate->why != NULL)
     return;
 
+  if (below == NULL)
+    {
+      /* Weights of one sign fill half of zero's cell; a group with some of the other sign, more. */
+      smooth = MIN (smooth, cusp) / 2;
+      cusp = MAX (2 * smooth, cusp);
+    }
   low = MIN (n0 - cusp, n0 - smooth);
   /* Fewer next to zero than farther off is a hole: small weights were pruned, and those that rounding made are among them. */
   high = n2 > n1 + 3 * sqrt (n1 / n + 1 / (n * n)) ? n0 : MAX (n0 - cusp, n0 - smooth);

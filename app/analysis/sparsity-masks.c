@@ -229,6 +229,14 @@ tm_mask_count_blocks (const TmMask *mask, guint64 matrix_rows, TmMaskSums *sums)
     {
       guint size = 4u << i;
 
+      for (gsize row = 0; row < mask->rows; row++)
+        for (gsize w = 0; w < mask->words; w++)
+          {
+            gsize n = MIN (mask->columns - w * 64, 64) / size;
+
+            sums->row_blocks[i] += n;
+            sums->zero_row_blocks[i] += count_zero_blocks (~mask->zero[row * mask->words + w], n, size);
+          }
       if (matrix_rows % size != 0)
         continue;
       for (gsize row = 0; row + size <= mask->rows; row += size)
@@ -261,28 +269,37 @@ tm_mask_sums_add (TmMaskSums *sums, const TmMaskSums *other)
     {
       sums->blocks[i] += other->blocks[i];
       sums->zero_blocks[i] += other->zero_blocks[i];
+      sums->row_blocks[i] += other->row_blocks[i];
+      sums->zero_row_blocks[i] += other->zero_row_blocks[i];
     }
 }
 
-#define SURE 20.0      /* groups that chance would have failed: that none did has a probability of e⁻²⁰ */
+/* Groups that chance would have failed: that none did has a probability of e to minus that. */
+#define SURE 6.0
+#define SURE_OF_CODES 20.0
+#define FEWEST_OF_TWO_BITS 10000u
 #define FAR_SIGMAS 10.0
-#define FAR_SHARE 0.5  /* of the way from chance to all: zeros cluster by scale, so a mere excess says nothing */
+/* Of the way from chance to all: rows differ, and zeros of codes cluster by scale, so a mere excess says nothing. */
+#define FAR_SHARE 0.3
+#define FAR_SHARE_OF_CODES 0.5
+#define AS_MANY 0.9
 #define BLOCKED 0.95   /* share of the zeros that zero blocks have to hold */
 
 static void
-finish_pattern (TmSparsityPattern *pattern, double p)
+finish_pattern (TmSparsityPattern *pattern, double p, guint code_bits)
 {
   double groups = (double) pattern->groups, share = groups > 0 ? (double) pattern->complying / groups : 0;
   double failing = groups * (1 - pattern->chance), sigma = sqrt (pattern->chance * (1 - pattern->chance) / MAX (groups, 1));
-  double least = 1 - (double) pattern->n / pattern->m;
+  double least = 1 - (double) pattern->n / pattern->m, excess = share - pattern->chance;
 
-  if (pattern->groups == 0)
+  if (pattern->groups == 0 || failing <= (code_bits > 0 ? SURE_OF_CODES : SURE)
+      || (code_bits > 0 && code_bits <= 2 && pattern->groups < FEWEST_OF_TWO_BITS))
     return;
   if (pattern->complying == pattern->groups)
-    pattern->holds = p >= least - 1e-12 && failing > SURE;
+    pattern->holds = p >= least - 1e-12;
   else
-    pattern->mostly = failing > SURE && share - pattern->chance > FAR_SIGMAS * sigma
-                      && share - pattern->chance > FAR_SHARE * (1 - pattern->chance);
+    pattern->mostly = excess > FAR_SIGMAS * sigma
+                      && excess > (code_bits > 0 ? FAR_SHARE_OF_CODES : FAR_SHARE) * (1 - pattern->chance);
 }
 
 /* Zeros of the stricter one are enough for the other, however they lie. */
@@ -292,37 +309,79 @@ implies (const TmSparsityPattern *a, const TmSparsityPattern *b)
   return b->m % a->m == 0 ? a->n * (b->m / a->m) <= b->n : a->m % b->m == 0 && a->n <= b->n;
 }
 
-void
-tm_mask_sums_finish (const TmMaskSums *sums, TmSparsity *result)
+static double
+get_share (const TmSparsityPattern *pattern)
+{
+  return (double) pattern->complying / (double) MAX (pattern->groups, 1);
+}
+
+/* A pattern makes others more frequent too: of those that mostly hold the one of most groups is told, the strictest
+ * of those with about as many, and none where one holds. */
+static void
+keep_most (TmSparsityPattern *pattern)
+{
+  gboolean done = FALSE;
+  double most = 0;
+
+  for (guint i = 0; i < TM_SPARSITY_PATTERNS; i++)
+    {
+      done = done || pattern[i].holds;
+      if (pattern[i].mostly)
+        most = MAX (most, get_share (&pattern[i]));
+    }
+  for (guint i = 0; i < TM_SPARSITY_PATTERNS; i++)
+    {
+      pattern[i].mostly = pattern[i].mostly && !done && get_share (&pattern[i]) >= AS_MANY * most;
+      done = done || pattern[i].mostly;
+    }
+}
+
+guint
+tm_mask_sums_find_patterns (const TmMaskSums *sums, guint code_bits, TmSparsityPattern pattern[TM_SPARSITY_PATTERNS])
 {
   double p = sums->elements > 0 ? (double) sums->zeros / (double) sums->elements : 0;
 
   if (sums->elements == 0)
-    return;
-  result->n_patterns = TM_SPARSITY_PATTERNS;
+    return 0;
   for (guint i = 0; i < TM_SPARSITY_PATTERNS; i++)
     {
-      TmSparsityPattern *pattern = &result->pattern[i];
-
-      *pattern = (TmSparsityPattern){ .n = patterns[i].n, .m = patterns[i].m, .groups = sums->groups[i],
-                                      .complying = sums->complying[i],
-                                      .chance = tm_sparsity_get_chance (patterns[i].n, patterns[i].m, p) };
-      finish_pattern (pattern, p);
+      pattern[i] = (TmSparsityPattern){ .n = patterns[i].n, .m = patterns[i].m, .groups = sums->groups[i],
+                                        .complying = sums->complying[i],
+                                        .chance = tm_sparsity_get_chance (patterns[i].n, patterns[i].m, p) };
+      finish_pattern (&pattern[i], p, code_bits);
     }
   for (guint i = 0; i < TM_SPARSITY_PATTERNS; i++)
     for (guint j = 0; j < TM_SPARSITY_PATTERNS; j++)
-      {
-        const TmSparsityPattern *strict = &result->pattern[j];
-        TmSparsityPattern *loose = &result->pattern[i];
+      if (i != j && implies (&pattern[j], &pattern[i]) && pattern[j].holds)
+        pattern[i].implied = TRUE;
+  keep_most (pattern);
+  return TM_SPARSITY_PATTERNS;
+}
 
-        if (i != j && implies (strict, loose) && (strict->holds || (strict->mostly && loose->mostly)))
-          loose->implied = TRUE;
-      }
+static gboolean
+holds_zeros (guint64 zero_blocks, guint64 blocks, double p)
+{
+  return zero_blocks > 0 && (double) zero_blocks / (double) blocks >= BLOCKED * p;
+}
+
+void
+tm_mask_sums_find_blocks (const TmMaskSums *sums, TmSparsity *result)
+{
+  double p = sums->elements > 0 ? (double) sums->zeros / (double) sums->elements : 0;
+
   for (guint i = 0; i < TM_SPARSITY_BLOCKS; i++)
     {
       result->blocks[i] = sums->blocks[i];
       result->zero_blocks[i] = sums->zero_blocks[i];
-      if (sums->zero_blocks[i] > 0 && (double) sums->zero_blocks[i] / (double) sums->blocks[i] >= BLOCKED * p)
+      if (holds_zeros (sums->zero_blocks[i], sums->blocks[i], p))
         result->block_size = 4u << i;
+      result->row_blocks[i] = sums->row_blocks[i];
+      result->zero_row_blocks[i] = sums->zero_row_blocks[i];
+      /* Zero rows are told by themselves. */
+      if (holds_zeros (sums->zero_row_blocks[i], sums->row_blocks[i], p)
+          && (double) result->zero_rows * (double) result->columns < BLOCKED * (double) sums->zeros)
+        result->row_block_size = 4u << i;
     }
+  for (guint i = 0; i < result->n_patterns && (result->block_size > 0 || result->row_block_size > 0); i++)
+    result->pattern[i].mostly = FALSE; /* blocks make groups of them too */
 }

@@ -31,6 +31,7 @@ typedef struct
   guint64 elements, zeros;    /* that patterns were looked for in */
   guint64 groups[TM_SPARSITY_PATTERNS], complying[TM_SPARSITY_PATTERNS];
   guint64 blocks[TM_SPARSITY_BLOCKS], zero_blocks[TM_SPARSITY_BLOCKS];
+  guint64 row_blocks[TM_SPARSITY_BLOCKS], zero_row_blocks[TM_SPARSITY_BLOCKS];
 } TmMaskSums;
 
 void tm_mask_count_patterns (const TmMask *mask, TmMaskSums *sums); /* along rows */
@@ -39,7 +40,9 @@ void tm_mask_count_channels (const TmMask *mask, gsize first_row, gsize n_rows, 
 /* The mask begins at a row that is a multiple of 64. matrix_rows: of each matrix of a stack; 0: there is one. */
 void tm_mask_count_blocks (const TmMask *mask, guint64 matrix_rows, TmMaskSums *sums);
 void tm_mask_sums_add (TmMaskSums *sums, const TmMaskSums *other);
-/* Patterns and blocks of a result whose count and zeros are set. */
-void tm_mask_sums_finish (const TmMaskSums *sums, TmSparsity *result);
+/* code_bits: 0 of an ordinary tensor. The zeros of a quantized one cluster where scales are large, and of two bits and fewer
+ * they are so many that only a very large tensor says anything. Returns the number of patterns. */
+guint tm_mask_sums_find_patterns (const TmMaskSums *sums, guint code_bits, TmSparsityPattern pattern[TM_SPARSITY_PATTERNS]);
+void tm_mask_sums_find_blocks (const TmMaskSums *sums, TmSparsity *result);
 
 G_END_DECLS

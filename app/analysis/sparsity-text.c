@@ -3,19 +3,49 @@
 
 #include <math.h>
 
-GPtrArray *
-tm_sparsity_list_patterns (const TmSparsity *sparsity)
+static GPtrArray *
+list_patterns (const TmSparsityPattern *patterns, guint n)
 {
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
 
-  for (guint i = 0; i < sparsity->n_patterns; i++)
+  for (guint i = 0; i < n; i++)
     {
-      const TmSparsityPattern *pattern = &sparsity->pattern[i];
+      const TmSparsityPattern *pattern = &patterns[i];
 
       if ((pattern->holds || pattern->mostly) && !pattern->implied)
         g_ptr_array_add (names, g_strdup_printf ("%s%u:%u", pattern->holds ? "" : "mostly ", pattern->n, pattern->m));
     }
   return names;
+}
+
+GPtrArray *
+tm_sparsity_list_patterns (const TmSparsity *sparsity)
+{
+  return list_patterns (sparsity->pattern, sparsity->n_patterns);
+}
+
+GPtrArray *
+tm_sparsity_list_reference_patterns (const TmSparsity *sparsity)
+{
+  return list_patterns (sparsity->reference_pattern, sparsity->n_reference_patterns);
+}
+
+char *
+tm_sparsity_format_block (const TmSparsity *sparsity)
+{
+  if (sparsity->block_size > 0 && sparsity->block_size >= sparsity->row_block_size)
+    return g_strdup_printf ("%u×%u", sparsity->block_size, sparsity->block_size);
+  return sparsity->row_block_size > 0 ? g_strdup_printf ("1×%u", sparsity->row_block_size) : NULL;
+}
+
+/* Patterns of the reference that hold in it and no longer here, "2:4 of the reference is lost". */
+static void
+append_lost (GString *text, const TmSparsity *sparsity)
+{
+  for (guint i = 0; i < sparsity->n_reference_patterns && i < sparsity->n_patterns; i++)
+    if (sparsity->reference_pattern[i].holds && !sparsity->reference_pattern[i].implied
+        && sparsity->pattern[i].complying < sparsity->pattern[i].groups)
+      g_string_append_printf (text, "; %u:%u of the reference is lost", sparsity->pattern[i].n, sparsity->pattern[i].m);
 }
 
 const char *
@@ -86,6 +116,7 @@ tm_sparsity_describe (const TmSparsity *sparsity)
                             get_percent ((double) sparsity->forced, sparsity->count));
   if (sparsity->revived > 0)
     g_string_append_printf (text, "; %.1f %% were zero and no longer are", get_percent ((double) sparsity->revived, sparsity->count));
+  append_lost (text, sparsity);
   return g_string_free (text, FALSE);
 }
 
@@ -175,6 +206,16 @@ tm_sparsity_describe_estimate (const TmSparsity *sparsity)
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
 static void
+write_patterns (TmJsonWriter *json, const char *key, GPtrArray *patterns)
+{
+  tm_json_key (json, key);
+  tm_json_begin_array (json);
+  for (guint i = 0; i < patterns->len; i++)
+    tm_json_string (json, g_ptr_array_index (patterns, i), -1);
+  tm_json_end_array (json);
+}
+
+static void
 write_uint (TmJsonWriter *json, const char *key, guint64 number)
 {
   tm_json_key (json, key);
@@ -185,7 +226,9 @@ void
 tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel *model)
 {
   const TmSparsityEstimate *estimate = &sparsity->estimate;
-  g_autoptr (GPtrArray) patterns = tm_sparsity_list_patterns (sparsity);
+  g_autoptr (GPtrArray) patterns = tm_sparsity_list_patterns (sparsity),
+                        reference_patterns = tm_sparsity_list_reference_patterns (sparsity);
+  g_autofree char *block = tm_sparsity_format_block (sparsity);
 
   tm_json_begin_object (json);
   tm_json_key (json, "tensor");
@@ -202,11 +245,20 @@ tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel 
   write_uint (json, "zero_groups", sparsity->zero_groups);
   write_uint (json, "zero_rows", sparsity->zero_rows);
   write_uint (json, "zero_columns", sparsity->zero_columns);
-  tm_json_key (json, "patterns");
-  tm_json_begin_array (json);
-  for (guint i = 0; i < patterns->len; i++)
-    tm_json_string (json, g_ptr_array_index (patterns, i), -1);
-  tm_json_end_array (json);
+  write_patterns (json, "patterns", patterns);
+  if (block != NULL)
+    {
+      tm_json_key (json, "blocks");
+      tm_json_string (json, block, -1);
+    }
+  if (sparsity->negative_zeros > 0)
+    write_uint (json, "negative_zeros", sparsity->negative_zeros);
+  if (sparsity->zero_scales > 0)
+    write_uint (json, "zero_scales", sparsity->zero_scales);
+  if (sparsity->reference_zeros > 0)
+    write_uint (json, "reference_zeros", sparsity->reference_zeros);
+  if (reference_patterns->len > 0)
+    write_patterns (json, "reference_patterns", reference_patterns);
   tm_json_key (json, "reference");
   if (sparsity->has_reference)
     {

@@ -27,7 +27,7 @@ typedef struct
   TmSteps *steps;
   GMutex lock;
   TmBits *rows_used, *columns_used, *groups_used, *scales_used; /* a bit is set by what is not zero */
-  TmMaskSums masks;
+  TmMaskSums masks, reference_masks;
   TmZeroPool pool;
   guint64 zeros, negative_zeros, compared, reference_zeros, without_scale, cause[TM_ZERO_PLAIN + 1];
   char *fault;
@@ -236,12 +236,13 @@ count_pool (Task *task, const TmZeroPiece *piece, gsize n)
 }
 
 static void
-count_masks (Task *task, const Tile *tile, TmMask *mask)
+count_masks (Task *task, const Tile *tile, const TmMask *mask, gboolean of_reference)
 {
   TmMaskSums sums = { 0 };
   guint rank = task->tensor->rank;
 
-  tm_mask_mark_lines (mask, tile->row, tile->column, task->rows_used, task->columns_used);
+  if (!of_reference)
+    tm_mask_mark_lines (mask, tile->row, tile->column, task->rows_used, task->columns_used);
   if (task->slab_rows > 0)
     for (gsize slab = 0; slab < tile->rows / task->slab_rows; slab++)
       tm_mask_count_channels (mask, slab * task->slab_rows, task->slab_rows, task->inner, &sums);
@@ -249,10 +250,11 @@ count_masks (Task *task, const Tile *tile, TmMask *mask)
     {
       tm_mask_count_patterns (mask, &sums);
       /* Blocks do not reach over from one matrix of a stack to the next. */
-      tm_mask_count_blocks (mask, rank == 2 ? 0 : task->tensor->shape[rank - 2], &sums);
+      if (!of_reference)
+        tm_mask_count_blocks (mask, rank == 2 ? 0 : task->tensor->shape[rank - 2], &sums);
     }
   g_mutex_lock (&task->lock);
-  tm_mask_sums_add (&task->masks, &sums);
+  tm_mask_sums_add (of_reference ? &task->reference_masks : &task->masks, &sums);
   g_mutex_unlock (&task->lock);
 }
 
@@ -292,9 +294,14 @@ look_at_tile (const Run *run, Task *task, Buffers *buffers, const Tile *tile, GE
   task->zeros += zeros;
   task->negative_zeros += negative_zeros;
   g_mutex_unlock (&task->lock);
-  count_masks (task, tile, &buffers->mask);
+  count_masks (task, tile, &buffers->mask, FALSE);
   if (task->grouped)
     mark_groups (task, tile, buffers);
+  if (piece.reference != NULL)
+    {
+      tm_mask_set (&buffers->mask, buffers->reference, tile->rows, tile->columns, &zeros, &negative_zeros);
+      count_masks (task, tile, &buffers->mask, TRUE);
+    }
   if (piece.reference != NULL)
     count_causes (task, &piece, n);
   else if (piece.scale != NULL)
@@ -415,10 +422,14 @@ finish_task (const Task *task, TmSparsity *result)
       result->zero_rows = list_clear (task->rows_used, result->zero_row);
       result->zero_columns = list_clear (task->columns_used, result->zero_column);
     }
-  tm_mask_sums_finish (&task->masks, result);
+  result->n_patterns
+      = tm_mask_sums_find_patterns (&task->masks, tensor->quantized ? MAX (tensor->code_bits, 1) : 0, result->pattern);
+  tm_mask_sums_find_blocks (&task->masks, result);
   if (task->pair != NULL)
     {
       result->has_reference = TRUE;
+      result->n_reference_patterns
+          = tm_mask_sums_find_patterns (&task->reference_masks, 0, result->reference_pattern);
       result->compared = task->compared;
       result->reference_zeros = task->reference_zeros;
       result->pruned = task->cause[TM_ZERO_PRUNED];

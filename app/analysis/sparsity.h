@@ -75,6 +75,8 @@ typedef struct
   guint n_patterns;            /* 0: fewer than two axes */
   guint64 blocks[TM_SPARSITY_BLOCKS], zero_blocks[TM_SPARSITY_BLOCKS]; /* whole ones, of 4 << i */
   guint block_size;            /* largest whose zero share is nearly that of the elements; 0: zeros do not lie in blocks */
+  guint64 row_blocks[TM_SPARSITY_BLOCKS], zero_row_blocks[TM_SPARSITY_BLOCKS]; /* the same of blocks of one row */
+  guint row_block_size;
 
   gboolean has_reference;
   guint64 compared;            /* elements that have a counterpart */
@@ -83,6 +85,8 @@ typedef struct
   guint64 forced;              /* of rounded: farther than half a step */
   guint64 without_scale;       /* of rounded, or without a reference of zeros: the scale of the group is 0 */
   guint64 kept_nonzero;        /* neither is zero */
+  TmSparsityPattern reference_pattern[TM_SPARSITY_PATTERNS]; /* of the reference, as it is read */
+  guint n_reference_patterns;
   TmSparsityEstimate estimate;
 } TmSparsity;
 
@@ -105,6 +109,9 @@ TmModel *tm_sparsity_new_cause_model (TmModel *model, TmAlignment *alignment);
 
 /* Names of patterns that hold, "2:4", or mostly do, "mostly 2:4". (transfer full) (element-type char *) */
 GPtrArray *tm_sparsity_list_patterns (const TmSparsity *sparsity);
+GPtrArray *tm_sparsity_list_reference_patterns (const TmSparsity *sparsity);
+/* "16×16", "1×32": the largest blocks that zeros lie in; NULL where they do not. (transfer full) */
+char *tm_sparsity_format_block (const TmSparsity *sparsity);
 /* "38.2 % zeros in the codes; 9.1–10.1 % were zero before quantization, the rest rounded to zero": never a number without
  * its interval. (transfer full) */
 char *tm_sparsity_describe (const TmSparsity *sparsity);
@@ -122,7 +129,7 @@ void tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmM
 double tm_sparsity_get_chance (guint n, guint m, double p);
 
 /* The estimate alone, from counts: zero of the code for zero, above[0], above[1] of the two next above it, below[0], below[1]
- * of those below. */
+ * of those below. below NULL: zero is at the end of the codes, and only half of what rounds to it is there. */
 void tm_sparsity_estimate (guint64 of, guint64 zero, const guint64 above[2], const guint64 below[2], guint code_bits,
                            guint codes_used, TmSparsityEstimate *estimate);
 

@@ -16,9 +16,10 @@ static char *
 join_patterns (const TmSparsity *one)
 {
   g_autoptr (GPtrArray) names = tm_sparsity_list_patterns (one);
+  g_autofree char *block = tm_sparsity_format_block (one);
 
-  if (one->block_size > 0 && one->fault == NULL)
-    g_ptr_array_add (names, g_strdup_printf ("%u×%u blocks", one->block_size, one->block_size));
+  if (block != NULL && one->fault == NULL)
+    g_ptr_array_add (names, g_strdup_printf ("%s blocks", block));
   g_ptr_array_add (names, NULL);
   return g_strjoinv (", ", (char **) names->pdata);
 }

@@ -178,6 +178,39 @@ test_table (void)
     }
 }
 
+/* Weights of one sign in groups of 32, zero point 0: there are no codes below zero, and half of zero's cell. */
+static void
+test_one_sided (void)
+{
+  for (guint pruning = 0; pruning < 2; pruning++)
+    {
+      g_autofree float *values = draw_weights (FALSE, N, 300);
+      guint64 codes[256] = { 0 }, pruned;
+      TmSparsityEstimate estimate;
+      guint used = 0;
+
+      for (gsize i = 0; i < N; i++)
+        values[i] = fabsf (values[i]);
+      pruned = pruning ? prune (values, N, 0.1, 8) : 0;
+      for (gsize g = 0; g < N; g += 32)
+        {
+          double most = 0;
+
+          for (gsize i = g; i < g + 32; i++)
+            most = fmax (most, (double) values[i]);
+          for (gsize i = g; i < g + 32; i++)
+            codes[(int) rint ((double) values[i] / most * 255)]++;
+        }
+      for (guint i = 0; i < 256; i++)
+        used += codes[i] > 0;
+      tm_sparsity_estimate (N, codes[0], codes + 1, NULL, 8, used, &estimate);
+      g_assert_cmpint (estimate.verdict, ==, pruning ? TM_ESTIMATE_PRUNED : TM_ESTIMATE_ROUNDING);
+      g_assert_cmpfloat (estimate.pruned_low, <=, (double) pruned);
+      g_assert_cmpfloat (estimate.pruned_high, >=, (double) pruned);
+      g_assert_cmpfloat (estimate.pruned_high - estimate.pruned_low, <, 0.02 * N);
+    }
+}
+
 static void
 test_untold (void)
 {
@@ -499,6 +532,84 @@ test_two_of_four (void)
   assert_patterns (empty, "");
 }
 
+/* Few groups are enough of exact values; half of the rows are "mostly", and one pattern alone is told. */
+static void
+test_small_and_half (void)
+{
+  g_autofree float *small = draw_weights (FALSE, 8 * 16, 34), *half = draw_weights (FALSE, 64 * 512, 35);
+  g_autoptr (TmModel) small_model = NULL, half_model = NULL;
+
+  prune_2_of_4 (small, 8 * 16, 1, 0);
+  small_model = make_f32 (8, 16, small);
+  assert_patterns (small_model, "2:4");
+  prune_2_of_4 (half, 32 * 512, 1, 0);
+  half_model = make_f32 (64, 512, half);
+  assert_patterns (half_model, "mostly 2:4");
+}
+
+/* Whether the quantized one keeps the pattern that its reference has: with an offset there is no code for zero. */
+static void
+test_lost_pattern (void)
+{
+  const guint64 rows = 64, columns = 512;
+  g_autofree float *values = draw_weights (FALSE, rows * columns, 36);
+  g_autofree guint8 *bytes = g_malloc0 (rows * columns / 32 * 20);
+  g_autoptr (TmModel) reference = NULL, kept = NULL, lost = NULL;
+  g_autoptr (GError) error = NULL;
+
+  prune_2_of_4 (values, rows * columns, 1, 0);
+  reference = make_f32 (rows, columns, values);
+  kept = make_q8_0 (rows, columns, values);
+  for (guint64 i = 0; i < rows * columns / 32; i++) /* Q4_1: d = 1, m = 0.5: no zeros */
+    {
+      bytes[20 * i + 1] = 0x3c;
+      bytes[20 * i + 3] = 0x38;
+    }
+  lost = make_bytes (TM_DTYPE_Q4_1, rows, columns, bytes, rows * columns / 32 * 20);
+  for (guint i = 0; i < 2; i++)
+    {
+      TmModel *model = i == 0 ? kept : lost;
+      g_autoptr (TmAlignment) alignment = tm_align (model, reference, NULL, 0, NULL, NULL, NULL, &error);
+      g_autoptr (GPtrArray) results = tm_sparsity_run (model, alignment, NULL, 0, NULL, NULL, NULL, &error);
+      const TmSparsity *one = g_ptr_array_index (results, 0);
+      g_autoptr (GPtrArray) names = tm_sparsity_list_reference_patterns (one);
+      g_autofree char *words = tm_sparsity_describe (one);
+
+      g_assert_cmpuint (names->len, ==, 1);
+      g_assert_cmpstr (g_ptr_array_index (names, 0), ==, "2:4");
+      g_assert_cmpuint (one->reference_zeros, ==, rows * columns / 2);
+      g_assert_cmpint (strstr (words, "2:4 of the reference is lost") != NULL, ==, i == 1);
+    }
+}
+
+/* Zeros in runs of 16 along rows, and in whole rows alone. */
+static void
+test_blocks (void)
+{
+  g_autofree float *runs = draw_weights (FALSE, 64 * 512, 37), *lines = draw_weights (FALSE, 64 * 512, 38);
+  g_autofree float *squares = draw_weights (FALSE, 64 * 512, 39);
+  const struct { float *values; const char *block; } rows[] = { { runs, "1×16" }, { lines, NULL }, { squares, "16×16" } };
+
+  for (guint block = 0; block < 64 * 32; block++)
+    if (block % 3 == 0)
+      memset (runs + 16 * block, 0, 16 * sizeof *runs);
+  memset (lines + 512, 0, 512 * sizeof *lines);
+  for (guint row = 0; row < 64; row++)
+    for (guint block = 0; block < 32; block++)
+      if ((row / 16 + block) % 3 == 0)
+        memset (squares + row * 512 + block * 16, 0, 16 * sizeof *squares);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (TmModel) model = make_f32 (64, 512, rows[i].values);
+      g_autoptr (TmSparsity) one = look (model, NULL);
+      g_autofree char *block = tm_sparsity_format_block (one);
+      g_autoptr (GPtrArray) names = tm_sparsity_list_patterns (one);
+
+      g_assert_cmpstr (block, ==, rows[i].block);
+      g_assert_cmpuint (names->len, ==, 0);
+    }
+}
+
 /* Along the input channels. */
 static void
 test_convolution (void)
@@ -566,6 +677,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sparsity/no-scale", test_no_scale);
   g_test_add_func ("/sparsity/table", test_table);
+  g_test_add_func ("/sparsity/one-sided", test_one_sided);
   g_test_add_func ("/sparsity/untold", test_untold);
   g_test_add_func ("/sparsity/planted-mask", test_planted_mask);
   g_test_add_func ("/sparsity/forced", test_forced);
@@ -574,6 +686,9 @@ main (int argc, char **argv)
   g_test_add_func ("/sparsity/zero-scale", test_zero_scale);
   g_test_add_func ("/sparsity/counts", test_counts);
   g_test_add_func ("/sparsity/two-of-four", test_two_of_four);
+  g_test_add_func ("/sparsity/small-and-half", test_small_and_half);
+  g_test_add_func ("/sparsity/lost-pattern", test_lost_pattern);
+  g_test_add_func ("/sparsity/blocks", test_blocks);
   g_test_add_func ("/sparsity/convolution", test_convolution);
   g_test_add_func ("/sparsity/chance", test_chance);
   g_test_add_func ("/sparsity/words", test_words);
