@@ -2,11 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/work.h"
 #include "io/number.h"
 #include "io/text.h"
 #include "recognise/recognise.h"
 #include "ui/application.h"
 #include "ui/paint/picture.h"
+#include "view/tiles.h"
 
 typedef struct
 {
@@ -134,6 +136,7 @@ run_window (const char *program, const Options *options)
       return EXIT_FAILURE;
     }
 
+  tm_work_set_busy (tm_tiles_are_waited_for, NULL);
   application = tm_application_new (options->renderer, options->new_instance);
   g_ptr_array_add (arguments, (gpointer) program);
   g_ptr_array_add (arguments, (gpointer) "--"); /* what follows are files, whatever they are called */

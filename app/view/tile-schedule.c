@@ -86,6 +86,33 @@ job_run (TmJob *job, TmTileBetween between, gpointer data)
   job->ms = (double) (g_get_monotonic_time () - start) / 1000;
 }
 
+/* --- What is waited for --------------------------------------------------------------------------------------------- */
+
+static gint n_urgent; /* atomic: of all queues */
+
+static void
+begin_counting (TmJob *job)
+{
+  if (job->costly)
+    return; /* there is a sample of it to look at meanwhile */
+  job->counted = TRUE;
+  g_atomic_int_inc (&n_urgent);
+}
+
+static void
+end_counting (TmJob *job)
+{
+  if (job->counted)
+    g_atomic_int_add (&n_urgent, -1);
+  job->counted = FALSE;
+}
+
+guint
+tm_job_queues_count_urgent (void)
+{
+  return (guint) g_atomic_int_get (&n_urgent);
+}
+
 /* --- The queue ------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -171,6 +198,7 @@ queue_finish (TmJobQueue *queue, TmJob *job)
   guint at;
 
   g_mutex_lock (&queue->lock);
+  end_counting (job);
   if (g_ptr_array_find (queue->running, job, &at))
     {
       g_ptr_array_steal_index_fast (queue->running, at);
@@ -238,10 +266,17 @@ tm_job_queue_close (TmJobQueue *queue)
   g_mutex_lock (&queue->lock);
   queue->closed = TRUE;
   queue->done = NULL;
+  for (guint i = 0; i < queue->waiting->len; i++)
+    end_counting (g_ptr_array_index (queue->waiting, i));
   g_ptr_array_set_size (queue->waiting, 0);
   g_ptr_array_set_size (queue->finished, 0);
   for (guint i = 0; i < queue->running->len; i++)
-    g_cancellable_cancel (((TmJob *) g_ptr_array_index (queue->running, i))->cancellable);
+    {
+      TmJob *job = g_ptr_array_index (queue->running, i);
+
+      end_counting (job);
+      g_cancellable_cancel (job->cancellable);
+    }
   idle = g_steal_pointer (&queue->idle);
   g_mutex_unlock (&queue->lock);
   if (idle)
@@ -259,6 +294,7 @@ tm_job_queue_push (TmJobQueue *queue, TmJob *job)
 {
   g_mutex_lock (&queue->lock);
   job->number = queue->numbers++;
+  begin_counting (job);
   g_ptr_array_add (queue->waiting, tm_job_ref (job));
   g_mutex_unlock (&queue->lock);
   g_atomic_int_inc (&queue->refs);
@@ -280,6 +316,7 @@ tm_job_queue_cancel (TmJobQueue *queue, TmJob *job)
 {
   g_mutex_lock (&queue->lock);
   g_cancellable_cancel (job->cancellable);
+  end_counting (job);
   /* Done already and not yet published: dropped too, so that what was cancelled never arrives. */
   if (!g_ptr_array_remove_fast (queue->waiting, job))
     g_ptr_array_remove_fast (queue->finished, job);

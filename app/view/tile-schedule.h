@@ -20,6 +20,7 @@ typedef struct
   TmSheet sheet;
   gboolean exact;
   gboolean costly; /* after everything that is not, and lets such work pass while it runs */
+  gboolean counted; /* among what is waited for; under the queue's lock */
   float *child[4]; /* finer exact tiles to merge: own references; NULL: read the tensor */
   guint child_width[4], child_height[4];
   gboolean merge;
@@ -53,5 +54,8 @@ void tm_job_queue_push (TmJobQueue *queue, TmJob *job);
 void tm_job_queue_set_priority (TmJobQueue *queue, TmJob *job, int priority);
 /* Takes it out if it has not started, else cancels it; its result will not come. */
 void tm_job_queue_cancel (TmJobQueue *queue, TmJob *job);
+
+/* Jobs of all queues that wait or run and are not costly. Any thread. */
+guint tm_job_queues_count_urgent (void);
 
 G_END_DECLS

@@ -373,6 +373,12 @@ tm_tiles_count_pending (TmTiles *tiles)
   return g_hash_table_size (tiles->jobs) + tiles->pending_ranges;
 }
 
+gboolean
+tm_tiles_are_waited_for (gpointer unused)
+{
+  return tm_job_queues_count_urgent () > 0;
+}
+
 gsize
 tm_tiles_get_bytes (TmTiles *tiles)
 {

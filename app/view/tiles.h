@@ -78,6 +78,9 @@ void tm_tiles_set_range (TmTiles *tiles, guint tensor, TmQuantity quantity, floa
 float tm_tensor_sample_range (const TmTensor *tensor, TmQuantity quantity, GCancellable *cancellable, GError **error);
 
 guint tm_tiles_count_pending (TmTiles *tiles);
+/* Whether a picture of any TmTiles waits for a tile that can be had soon; exact tiles of much data do not count, since there
+ * is a sample of them. A TmWorkBusy (unused: anything); any thread. */
+gboolean tm_tiles_are_waited_for (gpointer unused);
 gsize tm_tiles_get_bytes (TmTiles *tiles);
 double tm_tiles_get_last_ms (TmTiles *tiles); /* how long the last tile took, for the status line */
 

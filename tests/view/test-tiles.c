@@ -1,5 +1,6 @@
 /* The cache and the scheduler on a main loop of the test's own, with a codec that can be made to wait. */
 #include "view/tiles.h"
+#include "analysis/work.h"
 #include "fake-model.h"
 #include "seeded.h"
 
@@ -350,6 +351,57 @@ test_free_in_callback (void)
   fixture_clear (&f);
 }
 
+/* --- Whoever else works ---------------------------------------------------------------------------------------------- */
+
+static gint64
+time_pause (void)
+{
+  const gint64 start = g_get_monotonic_time ();
+
+  g_assert_true (tm_work_pause (NULL, NULL));
+  return g_get_monotonic_time () - start;
+}
+
+/* Analysis stands aside while a picture waits, and not while only its exact tiles of much data are being made. */
+static void
+test_analysis_stands_aside (void)
+{
+  TmTileKey quick = { .level = 0 }, top = { .level = 5 };
+  FakeTensor *fake;
+  Fixture f;
+
+  tm_work_set_busy (tm_tiles_are_waited_for, NULL);
+  g_assert_false (tm_tiles_are_waited_for (NULL));
+  fixture_init (&f, SHAPE (8192, 8192), 8 * MIB);
+  fake = FAKE (f.tensor);
+  fake->blocked = TRUE;
+  want_in_frame (&f, quick);
+  fake_wait (fake, &fake->started, 1);
+  g_assert_true (tm_tiles_are_waited_for (NULL));
+  g_assert_cmpint (time_pause (), >=, 40000);
+
+  want_in_frame (&f, top); /* what is no longer wanted is not waited for; the new sample is */
+  g_assert_true (tm_tiles_are_waited_for (NULL));
+  fake_block (fake, FALSE);
+  while (tm_tiles_are_waited_for (NULL))
+    g_main_context_iteration (NULL, FALSE);
+  want_in_frame (&f, top);
+  iterate_until_idle (&f);
+  g_assert_false (tm_tiles_are_waited_for (NULL));
+  g_assert_cmpint (time_pause (), <, 40000);
+
+  fake_block (fake, TRUE);
+  quick.row = 7;
+  want_in_frame (&f, quick);
+  g_assert_true (tm_tiles_are_waited_for (NULL));
+  g_clear_pointer (&f.tiles, tm_tiles_free); /* the window closes */
+  g_assert_false (tm_tiles_are_waited_for (NULL));
+  fake_block (fake, FALSE);
+  fixture_clear (&f);
+  g_assert_false (tm_tiles_are_waited_for (NULL));
+  tm_work_set_busy (NULL, NULL);
+}
+
 /* --- Bounds ---------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -656,6 +708,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tiles/waiting-jobs-are-dropped", test_waiting_jobs_are_dropped);
   g_test_add_func ("/tiles/free-does-not-wait", test_free_does_not_wait);
   g_test_add_func ("/tiles/free-in-callback", test_free_in_callback);
+  g_test_add_func ("/tiles/analysis-stands-aside", test_analysis_stands_aside);
   g_test_add_func ("/tiles/cache-is-bounded", test_cache_is_bounded);
   g_test_add_func ("/tiles/more-than-fits", test_more_than_fits);
   g_test_add_func ("/tiles/small-tiles-are-small", test_small_tiles_are_small);
