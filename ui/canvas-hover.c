@@ -230,7 +230,7 @@ make_menu (TmCanvas *self)
   gboolean scalar = selection->kind == TM_ADDRESS_TENSOR && selection->within == TM_WITHIN_INDEX;
   gboolean region = selection->kind == TM_ADDRESS_TENSOR && selection->within == TM_WITHIN_REGION;
   GMenu *menu = g_menu_new ();
-  g_autoptr (GMenu) copy = g_menu_new (), go = g_menu_new (), view = g_menu_new ();
+  g_autoptr (GMenu) copy = g_menu_new (), go = g_menu_new (), view = g_menu_new (), take = g_menu_new ();
 
   if (scalar)
     g_menu_append (copy, "Copy _value", "win.copy-value");
@@ -251,6 +251,11 @@ make_menu (TmCanvas *self)
   g_menu_append_section (menu, NULL, G_MENU_MODEL (copy));
   g_menu_append_section (menu, NULL, G_MENU_MODEL (go));
   g_menu_append_section (menu, NULL, G_MENU_MODEL (view));
+  if (region)
+    g_menu_append (take, "_Export region…", "win.export-region");
+  if (selection->kind == TM_ADDRESS_TENSOR)
+    g_menu_append (take, "Export _tensor…", "win.export-tensor");
+  g_menu_append_section (menu, NULL, G_MENU_MODEL (take));
   return G_MENU_MODEL (menu);
 }
 

@@ -111,27 +111,7 @@ move_box (TmCanvas *self, int dx, int dy)
 }
 
 static void
-move (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  TmCanvas *self = TM_CANVAS (widget);
-  int dx, dy;
-  guint tensor;
-  guint64 flat, next;
-  gboolean first;
-  const TmBox *box;
-
-  if (!self->layout || !parse_direction (parameter, &dx, &dy))
-    return;
-  if (!get_start (self, &tensor, &flat, &first))
-    move_box (self, dx, dy);
-  else if (first)
-    select_scalar (self, tensor, flat);
-  else if ((box = tm_canvas_get_tensor_box (self, tensor)) && tm_step_scalar (&box->sheet, flat, dx, dy, &next))
-    select_scalar (self, tensor, next);
-}
-
-static void
-move_to_boundary (GtkWidget *widget, const char *name, GVariant *parameter)
+step (GtkWidget *widget, GVariant *parameter, gboolean to_boundary)
 {
   TmCanvas *self = TM_CANVAS (widget);
   int dx, dy;
@@ -147,8 +127,21 @@ move_to_boundary (GtkWidget *widget, const char *name, GVariant *parameter)
   else if (first)
     select_scalar (self, tensor, flat);
   else if ((box = tm_canvas_get_tensor_box (self, tensor))
-           && tm_step_boundary (tm_model_tensor (self->layout->model, tensor), &box->sheet, flat, dx, dy, &next))
+           && (to_boundary ? tm_step_boundary (tm_model_tensor (self->layout->model, tensor), &box->sheet, flat, dx, dy, &next)
+                           : tm_step_scalar (&box->sheet, flat, dx, dy, &next)))
     select_scalar (self, tensor, next);
+}
+
+static void
+move (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  step (widget, parameter, FALSE);
+}
+
+static void
+move_to_boundary (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  step (widget, parameter, TRUE);
 }
 
 static void

@@ -1,11 +1,12 @@
 /* Compare panel: what the comparison says, under the canvas: in words, then tensor by tensor, worst first; what has no
  * counterpart on either side. A click selects the tensor and flies to it. */
-#include "ui/table-columns.h"
+#include "ui/table-view.h"
 #include "ui/widgets.h"
 
 #include "io/text.h"
 
 #include <math.h>
+#include <string.h>
 
 #define TM_TYPE_COMPARE_PANEL (tm_compare_panel_get_type ())
 G_DECLARE_FINAL_TYPE (TmComparePanel, tm_compare_panel, TM, COMPARE_PANEL, GtkWidget)
@@ -14,12 +15,8 @@ struct _TmComparePanel
 {
   GtkWidget parent_instance;
   TmDocument *document;
-  TmDiff *diff; /* own reference: rows read from it */
-  GtkWidget *box, *title, *words, *left_button, *left_list, *view;
-  GListStore *rows;
-  GtkSortListModel *sorted;
-  GtkSingleSelection *selection;
-  gboolean syncing; /* our own change of the selection */
+  GtkWidget *table, *title, *words, *left_button, *left_list;
+  char *said; /* of the comparison */
 };
 
 G_DEFINE_FINAL_TYPE (TmComparePanel, tm_compare_panel, GTK_TYPE_WIDGET)
@@ -27,109 +24,101 @@ G_DEFINE_FINAL_TYPE (TmComparePanel, tm_compare_panel, GTK_TYPE_WIDGET)
 /* --- Columns ----------------------------------------------------------------------------------------------------- */
 
 static const TmDiffTensor *
-get_diff (const TmTableRow *row)
+get_diff (const TmTableEntry *entry)
 {
-  return row->data;
+  return entry->data;
 }
 
 static const TmTensor *
-get_tensor (const TmTableRow *row)
+get_tensor (const TmTableEntry *entry)
 {
-  return tm_model_tensor (((TmDiff *) row->owner)->alignment->candidate, row->tensor);
+  return tm_model_tensor (((TmDiff *) entry->owner)->alignment->candidate, entry->tensor);
 }
 
 static char *
-format_name (const TmTableRow *row)
+format_name (const TmTableEntry *entry)
 {
-  return tm_text_escape (get_tensor (row)->name, -1);
+  return tm_text_escape (get_tensor (entry)->name, -1);
 }
 
 static char *
-format_dtype (const TmTableRow *row)
+format_dtype (const TmTableEntry *entry)
 {
-  return tm_text_escape (get_tensor (row)->dtype_label, -1);
+  return tm_text_escape (get_tensor (entry)->dtype_label, -1);
 }
 
 static double
-get_sqnr (const TmTableRow *row)
+get_sqnr (const TmTableEntry *entry)
 {
-  return get_diff (row)->fault ? (double) NAN : get_diff (row)->sqnr_db;
+  return get_diff (entry)->fault ? (double) NAN : get_diff (entry)->sqnr_db;
 }
 
 static char *
-format_sqnr (const TmTableRow *row)
+format_sqnr (const TmTableEntry *entry)
 {
-  return get_diff (row)->fault ? g_strdup ("not compared") : tm_diff_format_sqnr (get_diff (row)->sqnr_db);
+  return get_diff (entry)->fault ? g_strdup ("not compared") : tm_diff_format_sqnr (get_diff (entry)->sqnr_db);
 }
 
 static double
-get_max (const TmTableRow *row)
+get_max (const TmTableEntry *entry)
 {
-  return get_diff (row)->fault ? (double) NAN : get_diff (row)->max_abs;
+  return get_diff (entry)->fault ? (double) NAN : get_diff (entry)->max_abs;
 }
 
 static char *
-format_max (const TmTableRow *row)
+format_max (const TmTableEntry *entry)
 {
-  const double max = get_max (row);
-
-  return isnan (max) ? NULL : g_strdup_printf ("%.4g", max);
+  return tm_table_format_number (get_max (entry));
 }
 
 static double
-get_cosine (const TmTableRow *row)
+get_cosine (const TmTableEntry *entry)
 {
-  return get_diff (row)->fault ? (double) NAN : get_diff (row)->cosine;
+  return get_diff (entry)->fault ? (double) NAN : get_diff (entry)->cosine;
 }
 
 static char *
-format_cosine (const TmTableRow *row)
+format_cosine (const TmTableEntry *entry)
 {
-  const double cosine = get_cosine (row);
+  const double cosine = get_cosine (entry);
 
   return isnan (cosine) ? NULL : g_strdup_printf ("%.5f", cosine);
 }
 
 static double
-get_over (const TmTableRow *row)
+get_over (const TmTableEntry *entry)
 {
-  return get_diff (row)->fault || !get_diff (row)->has_steps ? (double) NAN : get_diff (row)->over_half_step;
+  return get_diff (entry)->fault || !get_diff (entry)->has_steps ? (double) NAN : get_diff (entry)->over_half_step;
 }
 
 static double
-get_clipped (const TmTableRow *row)
+get_clipped (const TmTableEntry *entry)
 {
-  return get_diff (row)->fault || !get_diff (row)->has_steps ? (double) NAN : get_diff (row)->clipped;
+  return get_diff (entry)->fault || !get_diff (entry)->has_steps ? (double) NAN : get_diff (entry)->clipped;
 }
 
 static char *
-format_share (double share)
+format_over (const TmTableEntry *entry)
 {
-  return isnan (share) ? NULL : g_strdup_printf (share > 0 && share < 5e-5 ? "< 0.01 %%" : "%.2f %%", share * 100);
+  return tm_table_format_share (get_over (entry));
 }
 
 static char *
-format_over (const TmTableRow *row)
+format_clipped (const TmTableEntry *entry)
 {
-  return format_share (get_over (row));
-}
-
-static char *
-format_clipped (const TmTableRow *row)
-{
-  return format_share (get_clipped (row));
+  return tm_table_format_share (get_clipped (entry));
 }
 
 static double
-get_bits (const TmTableRow *row)
+get_bits (const TmTableEntry *entry)
 {
-  return tm_tensor_get_bits_per_weight (get_tensor (row));
+  return tm_tensor_get_bits_per_weight (get_tensor (entry));
 }
 
 static char *
-format_bits (const TmTableRow *row)
+format_bits (const TmTableEntry *entry)
 {
-  return g_strdup_printf ("%.2f", get_bits (row));
+  return g_strdup_printf ("%.2f", get_bits (entry));
 }
 
 static const TmTableColumn columns[] = {
@@ -142,35 +131,6 @@ static const TmTableColumn columns[] = {
   { "clipped", 86, format_clipped, get_clipped },
   { "bits/w", 70, format_bits, get_bits },
 };
-
-/* --- Selection --------------------------------------------------------------------------------------------------- */
-
-static void
-on_row_selected (TmComparePanel *self)
-{
-  TmTableRow *row = gtk_single_selection_get_selected_item (self->selection);
-
-  if (row && !self->syncing)
-    tm_document_show_tensor (self->document, row->tensor);
-}
-
-static void
-on_selection_changed (TmComparePanel *self)
-{
-  guint tensor, found = GTK_INVALID_LIST_POSITION;
-
-  if (self->diff && tm_document_get_tensor (self->document, &tensor))
-    for (guint i = 0; i < g_list_model_get_n_items (G_LIST_MODEL (self->sorted)) && found == GTK_INVALID_LIST_POSITION; i++)
-      {
-        g_autoptr (TmTableRow) row = g_list_model_get_item (G_LIST_MODEL (self->sorted), i);
-
-        if (row->tensor == tensor)
-          found = i;
-      }
-  self->syncing = TRUE;
-  gtk_single_selection_set_selected (self->selection, found);
-  self->syncing = FALSE;
-}
 
 /* --- What it says ------------------------------------------------------------------------------------------------ */
 
@@ -206,40 +166,55 @@ show_left (TmComparePanel *self, const TmAlignment *alignment)
 }
 
 static void
+show_words (gpointer data)
+{
+  TmComparePanel *self = data;
+  g_autofree char *count = tm_table_view_count (TM_TABLE_VIEW (self->table));
+  g_autofree char *words = g_strdup_printf ("%s%s%s", strstr (count, " of ") ? count : "Worst first", self->said ? " · " : "",
+                                            self->said ? self->said : "");
+
+  gtk_label_set_text (GTK_LABEL (self->words), words);
+  gtk_widget_set_tooltip_text (self->words, words);
+}
+
+static void
+unref_diff (gpointer diff)
+{
+  tm_diff_unref (diff);
+}
+
+static void
 on_comparison_changed (TmComparePanel *self)
 {
   TmComparison *comparison = tm_document_get_comparison (self->document);
-  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func (g_object_unref);
   TmDiff *diff = comparison ? tm_comparison_get_diff (comparison) : NULL;
+  GArray *entries;
 
-  self->syncing = TRUE;
-  g_list_store_remove_all (self->rows);
-  g_clear_pointer (&self->diff, tm_diff_unref);
-  if (diff)
+  g_clear_pointer (&self->said, g_free);
+  if (!diff)
     {
-      g_autofree char *candidate = tm_comparison_name_model (diff->alignment->candidate);
-      g_autofree char *reference = tm_comparison_name_model (diff->alignment->reference);
-      g_autofree char *title = g_strdup_printf ("%s against %s", candidate, reference);
-      g_autofree char *said = tm_comparison_describe (comparison);
-      g_autofree char *total = diff->total.tensors ? tm_diff_format_sqnr (diff->total.sqnr_db) : NULL;
-      g_autofree char *words = g_strdup_printf ("Worst first · %s%s%s", said, total ? " · all together " : "", total ? total : "");
-
-      self->diff = tm_diff_ref (diff);
-      gtk_label_set_text (GTK_LABEL (self->title), title);
-      gtk_widget_set_tooltip_text (self->title, title);
-      gtk_label_set_text (GTK_LABEL (self->words), words);
-      gtk_widget_set_tooltip_text (self->words, words);
-      show_left (self, diff->alignment);
-      for (guint i = 0; i < diff->tensors->len; i++)
-        {
-          const TmDiffTensor *tensor = tm_diff_tensor (diff, i);
-
-          g_ptr_array_add (rows, tm_table_row_new (tensor->pair->candidate, self->diff, tensor));
-        }
-      g_list_store_splice (self->rows, 0, 0, rows->pdata, rows->len);
+      tm_table_view_set_entries (TM_TABLE_VIEW (self->table), NULL, NULL, NULL);
+      return;
     }
-  self->syncing = FALSE;
-  on_selection_changed (self);
+  g_autofree char *candidate = tm_comparison_name_model (diff->alignment->candidate);
+  g_autofree char *reference = tm_comparison_name_model (diff->alignment->reference);
+  g_autofree char *title = g_strdup_printf ("%s against %s", candidate, reference);
+  g_autofree char *said = tm_comparison_describe (comparison);
+  g_autofree char *total = diff->total.tensors ? tm_diff_format_sqnr (diff->total.sqnr_db) : NULL;
+
+  self->said = g_strdup_printf ("%s%s%s", said, total ? " · all together " : "", total ? total : "");
+  gtk_label_set_text (GTK_LABEL (self->title), title);
+  gtk_widget_set_tooltip_text (self->title, title);
+  show_left (self, diff->alignment);
+  entries = g_array_sized_new (FALSE, FALSE, sizeof (TmTableEntry), diff->tensors->len);
+  for (guint i = 0; i < diff->tensors->len; i++)
+    {
+      const TmDiffTensor *tensor = tm_diff_tensor (diff, i);
+      const TmTableEntry entry = { tensor->pair->candidate, diff, tensor };
+
+      g_array_append_val (entries, entry);
+    }
+  tm_table_view_set_entries (TM_TABLE_VIEW (self->table), entries, tm_diff_ref (diff), unref_diff);
 }
 
 /* --- Widget ------------------------------------------------------------------------------------------------------ */
@@ -282,12 +257,10 @@ left_button_new (TmComparePanel *self)
 }
 
 static GtkWidget *
-head_new (TmComparePanel *self)
+title_new (TmComparePanel *self)
 {
-  GtkWidget *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8), *texts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 1);
-  GtkWidget *close = gtk_button_new_from_icon_name ("window-close-symbolic");
+  GtkWidget *texts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 1);
 
-  gtk_widget_add_css_class (head, "dock-head");
   self->title = gtk_label_new (NULL);
   self->words = gtk_label_new (NULL);
   gtk_widget_add_css_class (self->title, "heading");
@@ -297,18 +270,7 @@ head_new (TmComparePanel *self)
   gtk_label_set_ellipsize (GTK_LABEL (self->words), PANGO_ELLIPSIZE_END);
   gtk_box_append (GTK_BOX (texts), self->title);
   gtk_box_append (GTK_BOX (texts), self->words);
-  gtk_widget_set_hexpand (texts, TRUE);
-  self->left_button = left_button_new (self);
-  gtk_widget_set_valign (self->left_button, GTK_ALIGN_CENTER);
-  gtk_widget_set_valign (close, GTK_ALIGN_CENTER);
-  gtk_button_set_has_frame (GTK_BUTTON (close), FALSE);
-  gtk_actionable_set_action_name (GTK_ACTIONABLE (close), "win.stop-comparing");
-  gtk_widget_set_tooltip_text (close, "End the comparison");
-  gtk_accessible_update_property (GTK_ACCESSIBLE (close), GTK_ACCESSIBLE_PROPERTY_LABEL, "End the comparison", -1);
-  gtk_box_append (GTK_BOX (head), texts);
-  gtk_box_append (GTK_BOX (head), self->left_button);
-  gtk_box_append (GTK_BOX (head), close);
-  return head;
+  return texts;
 }
 
 static void
@@ -318,13 +280,8 @@ tm_compare_panel_dispose (GObject *object)
 
   if (self->document)
     g_signal_handlers_disconnect_by_data (self->document, self);
-  if (self->selection)
-    g_signal_handlers_disconnect_by_data (self->selection, self);
-  g_clear_object (&self->selection);
-  g_clear_pointer (&self->box, gtk_widget_unparent);
-  self->sorted = NULL;
-  g_clear_object (&self->rows);
-  g_clear_pointer (&self->diff, tm_diff_unref);
+  g_clear_pointer (&self->table, gtk_widget_unparent);
+  g_clear_pointer (&self->said, g_free);
   g_clear_object (&self->document);
   G_OBJECT_CLASS (tm_compare_panel_parent_class)->dispose (object);
 }
@@ -341,28 +298,7 @@ tm_compare_panel_class_init (TmComparePanelClass *klass)
 static void
 tm_compare_panel_init (TmComparePanel *self)
 {
-  GtkWidget *scrolled = gtk_scrolled_window_new ();
-
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, "Comparison", -1);
-  self->box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  gtk_widget_set_parent (self->box, GTK_WIDGET (self));
-  gtk_box_append (GTK_BOX (self->box), head_new (self));
-
-  self->view = gtk_column_view_new (NULL);
-  tm_table_add_columns (GTK_COLUMN_VIEW (self->view), columns, G_N_ELEMENTS (columns));
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->view), GTK_ACCESSIBLE_PROPERTY_LABEL, "Tensors, worst first", -1);
-  self->rows = g_list_store_new (TM_TYPE_TABLE_ROW);
-  self->sorted = gtk_sort_list_model_new (G_LIST_MODEL (g_object_ref (self->rows)),
-                                          g_object_ref (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view))));
-  self->selection = gtk_single_selection_new (G_LIST_MODEL (self->sorted));
-  gtk_single_selection_set_autoselect (self->selection, FALSE);
-  gtk_single_selection_set_can_unselect (self->selection, TRUE);
-  gtk_column_view_set_model (GTK_COLUMN_VIEW (self->view), GTK_SELECTION_MODEL (self->selection));
-  g_signal_connect_swapped (self->selection, "notify::selected", G_CALLBACK (on_row_selected), self);
-  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scrolled), self->view);
-  gtk_widget_set_vexpand (scrolled, TRUE);
-  gtk_widget_set_size_request (scrolled, -1, 170);
-  gtk_box_append (GTK_BOX (self->box), scrolled);
 }
 
 GtkWidget *
@@ -371,8 +307,15 @@ tm_compare_panel_new (TmDocument *document)
   TmComparePanel *self = g_object_new (TM_TYPE_COMPARE_PANEL, NULL);
 
   self->document = g_object_ref (document);
+  self->table = tm_table_view_new (document, "Tensors, worst first", "Filter the comparison", columns,
+                                   G_N_ELEMENTS (columns));
+  self->left_button = left_button_new (self);
+  gtk_widget_set_valign (self->left_button, GTK_ALIGN_CENTER);
+  tm_table_view_set_head (TM_TABLE_VIEW (self->table), title_new (self), self->left_button, "win.stop-comparing",
+                          "End the comparison");
+  tm_table_view_watch (TM_TABLE_VIEW (self->table), show_words, self);
+  gtk_widget_set_parent (self->table, GTK_WIDGET (self));
   g_signal_connect_swapped (document, "comparison-changed", G_CALLBACK (on_comparison_changed), self);
-  g_signal_connect_swapped (document, "selection-changed", G_CALLBACK (on_selection_changed), self);
   on_comparison_changed (self);
   return GTK_WIDGET (self);
 }

@@ -21,9 +21,12 @@ typedef struct
 {
   GtkWidget *window, *drop_down, *about;
   TmDocument *document;
+  TmModel *model; /* that the address is of */
+  TmAddress address;
+  gboolean part;
   TmTake takes[TM_N_TAKES]; /* of the entries */
   guint n;
-  void (*chosen) (TmTake take, const char *path, gpointer data);
+  TmTaken chosen;
   gpointer data;
   TmTake take; /* a file is being chosen for */
 } Dialog;
@@ -34,6 +37,8 @@ dialog_free (gpointer data)
   Dialog *dialog = data;
 
   g_object_unref (dialog->document);
+  g_object_unref (dialog->model);
+  tm_address_clear (&dialog->address);
   g_free (dialog);
 }
 
@@ -47,8 +52,8 @@ get_take (Dialog *dialog)
 static char *
 describe (Dialog *dialog, TmTake take)
 {
-  TmModel *model = tm_document_get_model (dialog->document);
-  const TmAddress *selection = tm_document_get_selection (dialog->document);
+  TmModel *model = dialog->model;
+  const TmAddress *selection = &dialog->address;
   TmComparison *comparison = tm_document_get_comparison (dialog->document);
   guint64 count = 1;
 
@@ -83,22 +88,20 @@ on_path (const char *path, gpointer data)
 {
   Dialog *dialog = data;
 
-  dialog->chosen (dialog->take, path, dialog->data);
+  if (dialog->model == tm_document_get_model (dialog->document))
+    dialog->chosen (dialog->take, &dialog->address, path, dialog->data);
   gtk_window_close (GTK_WINDOW (dialog->window));
 }
 
 static void
 on_save (Dialog *dialog)
 {
-  TmModel *model = tm_document_get_model (dialog->document);
-  guint tensor;
+  TmModel *model = dialog->model;
   g_autofree char *name = NULL, *file = NULL;
 
-  if (!model)
-    return;
   dialog->take = get_take (dialog);
-  name = g_strdup (tm_document_get_tensor (dialog->document, &tensor) && dialog->take < TM_TAKE_REPORT_HTML
-                       ? tm_model_tensor (model, tensor)->name
+  name = g_strdup (dialog->address.kind == TM_ADDRESS_TENSOR && dialog->take < TM_TAKE_REPORT_HTML
+                       ? tm_model_tensor (model, dialog->address.tensor)->name
                        : model->title);
   g_strdelimit (name, "/\\:", '_');
   file = g_strdup_printf ("%s.%s", name, kinds[dialog->take].ending);
@@ -118,9 +121,9 @@ content_new (Dialog *dialog)
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12), *buttons = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8);
   GtkWidget *cancel = gtk_button_new_with_label ("Cancel"), *save = gtk_button_new_with_label ("Save…");
   GtkStringList *titles = gtk_string_list_new (NULL);
-  guint tensor;
-  const gboolean any = tm_document_get_tensor (dialog->document, &tensor);
-  const TmTensor *of = any ? tm_model_tensor (tm_document_get_model (dialog->document), tensor) : NULL;
+  const TmTensor *of = dialog->address.kind == TM_ADDRESS_TENSOR
+                           ? tm_model_tensor (dialog->model, dialog->address.tensor)
+                           : NULL;
 
   for (guint i = 0; i < TM_N_TAKES; i++)
     {
@@ -134,6 +137,9 @@ content_new (Dialog *dialog)
         }
     }
   dialog->drop_down = gtk_drop_down_new (G_LIST_MODEL (titles), NULL);
+  for (guint i = 0; dialog->part && i < dialog->n; i++)
+    if (dialog->takes[i] == TM_TAKE_VALUES_CSV)
+      gtk_drop_down_set_selected (GTK_DROP_DOWN (dialog->drop_down), i);
   gtk_accessible_update_property (GTK_ACCESSIBLE (dialog->drop_down), GTK_ACCESSIBLE_PROPERTY_LABEL, "What to export", -1);
   g_signal_connect_swapped (dialog->drop_down, "notify::selected", G_CALLBACK (on_kind), dialog);
   dialog->about = gtk_label_new (NULL);
@@ -162,14 +168,17 @@ content_new (Dialog *dialog)
 }
 
 GtkWidget *
-tm_export_dialog_new (GtkWindow *parent, TmDocument *document,
-                      void (*chosen) (TmTake take, const char *path, gpointer data), gpointer data)
+tm_export_dialog_new (GtkWindow *parent, TmDocument *document, const TmAddress *address, gboolean part, TmTaken chosen,
+                      gpointer data)
 {
   Dialog *dialog = g_new0 (Dialog, 1);
   GtkEventController *keys = gtk_shortcut_controller_new ();
 
   dialog->window = gtk_window_new ();
   dialog->document = g_object_ref (document);
+  dialog->model = g_object_ref (tm_document_get_model (document));
+  tm_address_copy (address, &dialog->address);
+  dialog->part = part;
   dialog->chosen = chosen;
   dialog->data = data;
   gtk_window_set_title (GTK_WINDOW (dialog->window), "Export");

@@ -18,8 +18,11 @@ typedef enum
   TM_N_TAKES
 } TmTake;
 
-/* chosen: called with what and the path to write. data must live as long as parent. */
-GtkWidget *tm_export_dialog_new (GtkWindow *parent, TmDocument *document,
-                                 void (*chosen) (TmTake take, const char *path, gpointer data), gpointer data);
+typedef void (*TmTaken) (TmTake take, const TmAddress *address, const char *path, gpointer data);
+
+/* address: what values and codes are taken of; part: it is what is meant, not the view. chosen: called with what, of what,
+ * and the path to write. data must live as long as parent. */
+GtkWidget *tm_export_dialog_new (GtkWindow *parent, TmDocument *document, const TmAddress *address, gboolean part,
+                                 TmTaken chosen, gpointer data);
 
 G_END_DECLS

@@ -19,6 +19,8 @@ const TmKey tm_keys[] = {
   { TM_KEY_WINDOW, FILES, "Compare with a folder", "win.compare-folder", "" },
   { TM_KEY_WINDOW, FILES, "End the comparison", "win.stop-comparing", "" },
   { TM_KEY_WINDOW, FILES, "Export", "win.export", "<Control>e" },
+  { TM_KEY_WINDOW, FILES, "Export the region", "win.export-region", "" },
+  { TM_KEY_WINDOW, FILES, "Export the tensor", "win.export-tensor", "" },
   { TM_KEY_WINDOW, FILES, "Reload", "win.reload", "<Control>r F5" },
   { TM_KEY_WINDOW, FILES, "Close the window", "window.close", "<Control>w" },
   { TM_KEY_WINDOW, FILES, "Quit", "app.quit", "<Control>q" },

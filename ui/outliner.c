@@ -1,10 +1,9 @@
 /* Outliner: the module tree as a list that a keyboard and a screen reader can walk, with dtype chips, sizes and a name
  * filter. It observes the document's selection and sets it; nothing else. */
 #include "ui/outline-model.h"
-#include "ui/query-filter.h"
+#include "ui/query-entry.h"
 #include "ui/panes.h"
 #include "ui/widgets.h"
-
 
 #include "io/number.h"
 #include "io/text.h"
@@ -21,7 +20,6 @@ struct _TmOutliner
   GtkTreeListModel *tree;       /* NULL while a filter is on or nothing is open */
   TmOutlineList *flat;          /* the filter's result */
   GtkSingleSelection *selection;
-  TmQueryFilter *filter;
   gboolean syncing;             /* our own selection change: do not answer it */
 };
 
@@ -217,71 +215,30 @@ show_tree (TmOutliner *self)
   sync_selection (self);
 }
 
-/* --- Filter: answered on a worker, since a sharded index can hold half a million names ------------------------------ */
-
-/* The text with the character marked that could not be read, and why. */
-static void
-show_problem (TmOutliner *self, const TmQueryAnswer *answer)
-{
-  const char *text = gtk_editable_get_text (GTK_EDITABLE (self->entry));
-  g_autofree char *shown = g_strdup_printf ("%s \n%s", text, answer->problem);
-  const char *from = g_utf8_offset_to_pointer (text, MIN ((glong) answer->at, g_utf8_strlen (text, -1)));
-  const char *end = *from != '\0' ? g_utf8_next_char (from) : from + 1; /* at the end: the space behind it */
-  g_autoptr (PangoAttrList) marks = pango_attr_list_new ();
-  PangoAttribute *mark = pango_attr_underline_new (PANGO_UNDERLINE_ERROR), *bold = pango_attr_weight_new (PANGO_WEIGHT_BOLD);
-  mark->start_index = bold->start_index = (guint) (from - text);
-  mark->end_index = bold->end_index = (guint) (end - text);
-  pango_attr_list_insert (marks, mark);
-  pango_attr_list_insert (marks, bold);
-  show_message (self, shown);
-  gtk_label_set_attributes (GTK_LABEL (self->empty_label), marks);
-  gtk_widget_add_css_class (self->entry, "error");
-}
+/* --- Filter -------------------------------------------------------------------------------------------------------- */
 
 static void
-filter_answered (const TmQueryAnswer *answer, gpointer data)
+show_found (const GArray *found, gpointer data)
 {
   TmOutliner *self = data;
-  TmModel *model = tm_document_get_model (self->document);
-  if (answer->problem != NULL)
-    show_problem (self, answer);
-  else if (answer->found == NULL)
-    {
-      g_autofree char *message = g_strdup_printf ("Statistics… %.0f %%", answer->progress * 100);
-      show_message (self, message);
-    }
-  else
-    {
-      guint n = answer->found->len;
-      g_clear_object (&self->flat);
-      g_clear_object (&self->tree);
-      self->flat = tm_outline_list_new_flat (model, g_array_ref (answer->found));
-      set_list (self, G_LIST_MODEL (g_object_ref (self->flat)));
-      show_message (self, n == 0 ? "No tensor is like this.\nEscape clears the filter." : NULL);
-      sync_selection (self);
-    }
-}
 
-static void
-filter_changed (GtkSearchEntry *entry, TmOutliner *self)
-{
-  const char *text = gtk_editable_get_text (GTK_EDITABLE (entry));
-  gtk_widget_remove_css_class (self->entry, "error");
-  gtk_label_set_attributes (GTK_LABEL (self->empty_label), NULL);
-  if (text[0] == '\0' || tm_document_get_model (self->document) == NULL)
+  if (found == NULL)
     {
-      tm_query_filter_ask (self->filter, NULL);
       show_tree (self);
       return;
     }
-  tm_query_filter_ask (self->filter, text);
+  g_clear_object (&self->flat);
+  g_clear_object (&self->tree);
+  self->flat = tm_outline_list_new_flat (tm_document_get_model (self->document), g_array_ref ((GArray *) found));
+  set_list (self, G_LIST_MODEL (g_object_ref (self->flat)));
+  show_message (self, found->len == 0 ? "No tensor is like this.\nEscape clears the filter." : NULL);
+  sync_selection (self);
 }
 
 static void
-filter_stopped (GtkSearchEntry *entry, TmOutliner *self)
+filter_stopped (gpointer data)
 {
-  gtk_editable_set_text (GTK_EDITABLE (entry), "");
-  gtk_widget_grab_focus (self->list_view);
+  gtk_widget_grab_focus (((TmOutliner *) data)->list_view);
 }
 
 /* --- Document ----------------------------------------------------------------------------------------------------- */
@@ -315,7 +272,10 @@ static gboolean
 list_key (GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state, TmOutliner *self)
 {
   if (key == GDK_KEY_ISO_Left_Tab || (key == GDK_KEY_Tab && (state & GDK_SHIFT_MASK)))
-    return gtk_widget_grab_focus (self->entry);
+    {
+      tm_query_entry_focus (self->entry);
+      return TRUE;
+    }
   if (key == GDK_KEY_Tab || key == GDK_KEY_KP_Tab)
     {
       GtkWidget *panes = gtk_widget_get_ancestor (self->box, TM_TYPE_PANES);
@@ -341,27 +301,12 @@ document_selected (TmDocument *document, TmOutliner *self)
     sync_selection (self);
 }
 
-static void
-document_model_changed (TmDocument *document, TmOutliner *self)
-{
-  if (tm_document_keeps_view (document) && gtk_editable_get_text (GTK_EDITABLE (self->entry))[0] != '\0')
-    {
-      filter_changed (GTK_SEARCH_ENTRY (self->entry), self);
-      return;
-    }
-  self->syncing = TRUE;
-  gtk_editable_set_text (GTK_EDITABLE (self->entry), "");
-  self->syncing = FALSE;
-  show_tree (self);
-}
-
 /* --- Widget ------------------------------------------------------------------------------------------------------- */
 
 static void
 tm_outliner_dispose (GObject *object)
 {
   TmOutliner *self = TM_OUTLINER (object);
-  g_clear_pointer (&self->filter, tm_query_filter_free);
   g_clear_pointer (&self->box, gtk_widget_unparent);
   g_clear_object (&self->flat);
   g_clear_object (&self->tree);
@@ -383,17 +328,6 @@ tm_outliner_init (TmOutliner *self)
 {
   self->box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   gtk_widget_set_parent (self->box, GTK_WIDGET (self));
-
-  self->entry = gtk_search_entry_new ();
-  g_object_set (self->entry, "placeholder-text", "dtype:Q6_K rows>1000 …", NULL);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->entry), GTK_ACCESSIBLE_PROPERTY_LABEL, "Filter tensors by name", -1);
-  gtk_widget_add_css_class (self->entry, "outline-filter");
-  gtk_widget_set_tooltip_text (self->entry,
-                               "A part of the name, or a query: dtype:Q6_K, module:*.ffn_*, rows>4096, sqnr<20, absmax>8, "
-                               "nan>0, zeros>50%, with and, or, not and parentheses");
-  g_signal_connect (self->entry, "search-changed", G_CALLBACK (filter_changed), self);
-  g_signal_connect (self->entry, "stop-search", G_CALLBACK (filter_stopped), self);
-  gtk_box_append (GTK_BOX (self->box), self->entry);
 
   self->selection = gtk_single_selection_new (NULL);
   gtk_single_selection_set_autoselect (self->selection, FALSE);
@@ -434,8 +368,9 @@ tm_outliner_new (TmDocument *document)
 {
   TmOutliner *self = g_object_new (TM_TYPE_OUTLINER, NULL);
   self->document = g_object_ref (document);
-  self->filter = tm_query_filter_new (document, filter_answered, self);
-  g_signal_connect_object (document, "model-changed", G_CALLBACK (document_model_changed), self, 0);
+  self->entry = tm_query_entry_new (document, "Filter tensors by name", show_found, filter_stopped, self);
+  gtk_widget_add_css_class (self->entry, "outline-filter");
+  gtk_box_prepend (GTK_BOX (self->box), self->entry); /* it tells what to show when the model changes */
   g_signal_connect_object (document, "selection-changed", G_CALLBACK (document_selected), self, 0);
   show_tree (self);
   return GTK_WIDGET (self);
@@ -444,5 +379,5 @@ tm_outliner_new (TmDocument *document)
 void
 tm_outliner_focus_filter (GtkWidget *outliner)
 {
-  gtk_widget_grab_focus (TM_OUTLINER (outliner)->entry);
+  tm_query_entry_focus (TM_OUTLINER (outliner)->entry);
 }

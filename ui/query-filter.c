@@ -118,7 +118,7 @@ tm_query_filter_ask (TmQueryFilter *filter, const char *text)
   query = tm_query_parse (text, &at, &error);
   if (!query)
     {
-      filter->answered (&(TmQueryAnswer) { .problem = error->message, .at = at }, filter->data);
+      filter->answered (&(TmQueryAnswer) { .problem = error->message, .has_place = TRUE, .at = at }, filter->data);
       return;
     }
   if ((tm_query_get_needs (query) & TM_QUERY_NEEDS_DIFF) && !comparison)

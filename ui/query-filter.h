@@ -9,7 +9,8 @@ typedef struct
 {
   GArray *found;   /* guint, tensors; NULL where there is no answer (yet). Borrowed */
   const char *problem; /* what is wrong with the text */
-  guint at;            /* at which character */
+  gboolean has_place;  /* whether it is one character's fault, */
+  guint at;            /* and which one's */
   double progress;     /* no answer yet: how far its statistics are, 0 … 1 */
 } TmQueryAnswer;
 

@@ -4,6 +4,8 @@
 #include "ui/icon.h"
 #include "ui/problems.h"
 
+#define HOLD_MS 5000 /* a message stays for that long over a pointer that rests on the canvas */
+
 struct _TmStatusBar
 {
   GtkWidget parent_instance;
@@ -23,8 +25,11 @@ struct _TmStatusBar
   TmDocument *document;
   TmJobs *jobs;
   TmHoverText *hover;
-  char *message, *note;
-  guint pulse;
+  char *message, *note, *hovered; /* hovered: what is under the pointer, NULL for nothing */
+  GtkEventController *motion;     /* of the window: whether the pointer rests */
+  guint pulse, hold;
+  gboolean placed;                /* while a message is held: where the pointer rests */
+  double pointer_x, pointer_y;
   gboolean narrow;
 };
 
@@ -60,10 +65,75 @@ on_hover_text (const char *text, gpointer data)
 {
   TmStatusBar *self = data;
 
-  if (text)
+  g_free (self->hovered);
+  self->hovered = g_strdup (text);
+  if (text && !self->hold)
     show_text (self, text);
   else
     show_message (self);
+}
+
+/* --- A message over a pointer that rests --------------------------------------------------------------------------- */
+
+static void
+show_hovered (TmStatusBar *self)
+{
+  g_clear_handle_id (&self->hold, g_source_remove);
+  if (self->hovered)
+    show_text (self, self->hovered);
+}
+
+static gboolean
+on_held (gpointer data)
+{
+  TmStatusBar *self = data;
+
+  self->hold = 0;
+  show_hovered (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* A dialog that closes lets the pointer enter where it is: that is no movement, and the place it tells is not to be relied on
+ * (GTK 4.8 counts it from the window's shadow). */
+static void
+on_enter (GtkEventControllerMotion *motion, double x, double y, TmStatusBar *self)
+{
+  self->placed = FALSE;
+}
+
+static void
+on_motion (GtkEventControllerMotion *motion, double x, double y, TmStatusBar *self)
+{
+  const gboolean moved = self->placed && (x != self->pointer_x || y != self->pointer_y);
+
+  self->placed = TRUE;
+  self->pointer_x = x;
+  self->pointer_y = y;
+  if (moved && self->hold)
+    show_hovered (self);
+}
+
+static void
+tm_status_bar_root (GtkWidget *widget)
+{
+  TmStatusBar *self = TM_STATUS_BAR (widget);
+
+  GTK_WIDGET_CLASS (tm_status_bar_parent_class)->root (widget);
+  self->motion = gtk_event_controller_motion_new ();
+  gtk_event_controller_set_propagation_phase (self->motion, GTK_PHASE_CAPTURE);
+  g_signal_connect (self->motion, "enter", G_CALLBACK (on_enter), self);
+  g_signal_connect (self->motion, "motion", G_CALLBACK (on_motion), self);
+  gtk_widget_add_controller (GTK_WIDGET (gtk_widget_get_root (widget)), self->motion);
+}
+
+static void
+tm_status_bar_unroot (GtkWidget *widget)
+{
+  TmStatusBar *self = TM_STATUS_BAR (widget);
+
+  gtk_widget_remove_controller (GTK_WIDGET (gtk_widget_get_root (widget)), self->motion);
+  self->motion = NULL;
+  GTK_WIDGET_CLASS (tm_status_bar_parent_class)->unroot (widget);
 }
 
 void
@@ -72,6 +142,8 @@ tm_status_bar_set_message (TmStatusBar *self, const char *message)
   g_free (self->message);
   self->message = g_strdup (message);
   show_message (self);
+  g_clear_handle_id (&self->hold, g_source_remove);
+  self->hold = g_timeout_add (HOLD_MS, on_held, self);
 }
 
 void
@@ -159,6 +231,7 @@ tm_status_bar_dispose (GObject *object)
   TmStatusBar *self = TM_STATUS_BAR (object);
 
   g_clear_handle_id (&self->pulse, g_source_remove);
+  g_clear_handle_id (&self->hold, g_source_remove);
   g_clear_pointer (&self->hover, tm_hover_text_free);
   if (self->document)
     g_signal_handlers_disconnect_by_data (self->document, self);
@@ -168,6 +241,7 @@ tm_status_bar_dispose (GObject *object)
   g_clear_object (&self->jobs);
   g_clear_pointer (&self->message, g_free);
   g_clear_pointer (&self->note, g_free);
+  g_clear_pointer (&self->hovered, g_free);
   g_clear_pointer (&self->box, gtk_widget_unparent);
   G_OBJECT_CLASS (tm_status_bar_parent_class)->dispose (object);
 }
@@ -178,6 +252,8 @@ tm_status_bar_class_init (TmStatusBarClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   G_OBJECT_CLASS (klass)->dispose = tm_status_bar_dispose;
+  widget_class->root = tm_status_bar_root;
+  widget_class->unroot = tm_status_bar_unroot;
   gtk_widget_class_set_template_from_resource (widget_class, "/org/tensormorph/Tensormorph/status-bar.ui");
   gtk_widget_class_bind_template_child (widget_class, TmStatusBar, box);
   gtk_widget_class_bind_template_child (widget_class, TmStatusBar, outliner);

@@ -2,20 +2,17 @@
 
 #include <math.h>
 
-G_DEFINE_FINAL_TYPE (TmTableRow, tm_table_row, G_TYPE_OBJECT)
+struct _TmTableRow
+{
+  GObject parent_instance;
+  TmTableEntry entry;
+};
 
-static guint changed_signal;
+G_DEFINE_FINAL_TYPE (TmTableRow, tm_table_row, G_TYPE_OBJECT)
 
 static void
 tm_table_row_class_init (TmTableRowClass *klass)
 {
-  changed_signal = g_signal_new ("changed", TM_TYPE_TABLE_ROW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
-}
-
-void
-tm_table_row_changed (TmTableRow *row)
-{
-  g_signal_emit (row, changed_signal, 0);
 }
 
 static void
@@ -24,32 +21,61 @@ tm_table_row_init (TmTableRow *self)
 }
 
 TmTableRow *
-tm_table_row_new (guint tensor, gpointer owner, gconstpointer data)
+tm_table_row_new (const TmTableEntry *entry)
 {
   TmTableRow *row = g_object_new (TM_TYPE_TABLE_ROW, NULL);
 
-  row->tensor = tensor;
-  row->owner = owner;
-  row->data = data;
+  row->entry = *entry;
   return row;
 }
 
-static int
-compare_rows (gconstpointer a, gconstpointer b, gpointer data)
+const TmTableEntry *
+tm_table_row_get_entry (TmTableRow *row)
 {
-  const TmTableColumn *column = data;
+  return &row->entry;
+}
 
-  if (column->number)
-    {
-      const double x = column->number (a), y = column->number (b);
+/* --- Words ------------------------------------------------------------------------------------------------------- */
 
-      if (isnan (x) || isnan (y))
-        return !!isnan (x) - !!isnan (y);
-      return (x > y) - (x < y);
-    }
-  g_autofree char *x = column->format (a), *y = column->format (b);
+char *
+tm_table_format_number (double number)
+{
+  return isnan (number) ? NULL : g_strdup_printf ("%s%.4g", number < 0 ? "−" : "", fabs (number));
+}
 
-  return g_strcmp0 (x, y);
+char *
+tm_table_format_share (double share)
+{
+  return isnan (share) ? NULL : g_strdup_printf (share > 0 && share < 5e-5 ? "< 0.01 %%" : "%.2f %%", share * 100);
+}
+
+/* --- Cells ------------------------------------------------------------------------------------------------------- */
+
+TmTableCells *
+tm_table_cells_new (void)
+{
+  return g_hash_table_new (NULL, NULL);
+}
+
+static void
+show_row (GtkWidget *label, TmTableRow *row)
+{
+  const TmTableColumn *column = g_object_get_data (G_OBJECT (label), "column");
+  g_autofree char *text = column->format (&row->entry);
+
+  gtk_label_set_text (GTK_LABEL (label), text ? text : "–");
+  gtk_widget_set_tooltip_text (label, column->width ? NULL : text);
+}
+
+void
+tm_table_cells_refresh (TmTableCells *cells)
+{
+  GHashTableIter iter;
+  gpointer label, row;
+
+  g_hash_table_iter_init (&iter, cells);
+  while (g_hash_table_iter_next (&iter, &label, &row))
+    show_row (label, row);
 }
 
 static void
@@ -68,44 +94,56 @@ setup_cell (GtkSignalListItemFactory *factory, GtkListItem *item, const TmTableC
 }
 
 static void
-show_row (TmTableRow *row, GtkWidget *label)
+bind_cell (GtkSignalListItemFactory *factory, GtkListItem *item, TmTableCells *cells)
 {
-  const TmTableColumn *column = g_object_get_data (G_OBJECT (label), "column");
-  g_autofree char *text = column->format (row);
-
-  gtk_label_set_text (GTK_LABEL (label), text ? text : "–");
-  gtk_widget_set_tooltip_text (label, column->width ? NULL : text);
+  g_hash_table_insert (cells, gtk_list_item_get_child (item), gtk_list_item_get_item (item));
+  show_row (gtk_list_item_get_child (item), gtk_list_item_get_item (item));
 }
 
 static void
-bind_cell (GtkSignalListItemFactory *factory, GtkListItem *item, const TmTableColumn *column)
+unbind_cell (GtkSignalListItemFactory *factory, GtkListItem *item, TmTableCells *cells)
 {
-  TmTableRow *row = gtk_list_item_get_item (item);
-  GtkWidget *label = gtk_list_item_get_child (item);
-
-  g_signal_connect (row, "changed", G_CALLBACK (show_row), label);
-  show_row (row, label);
+  g_hash_table_remove (cells, gtk_list_item_get_child (item));
 }
 
-static void
-unbind_cell (GtkSignalListItemFactory *factory, GtkListItem *item, const TmTableColumn *column)
+/* --- Headers ----------------------------------------------------------------------------------------------------- */
+
+/* The column view's own sorter tells nobody its columns before GTK 4.10. It asks the first of them before the others, so it is
+ * made to compare, and who is asked says so; nothing is sorted by it. */
+static const TmTableColumn *asked;
+
+static int
+note_column (gconstpointer a, gconstpointer b, gpointer column)
 {
-  g_signal_handlers_disconnect_by_func (gtk_list_item_get_item (item), show_row, gtk_list_item_get_child (item));
+  if (!asked)
+    asked = column;
+  return -1;
+}
+
+const TmTableColumn *
+tm_table_get_sorted (GtkColumnView *view, gboolean *descending)
+{
+  const TmTableEntry none = { 0 };
+  g_autoptr (TmTableRow) a = tm_table_row_new (&none), b = tm_table_row_new (&none);
+
+  asked = NULL;
+  *descending = gtk_sorter_compare (gtk_column_view_get_sorter (view), a, b) == GTK_ORDERING_LARGER;
+  return asked;
 }
 
 void
-tm_table_add_columns (GtkColumnView *view, const TmTableColumn *columns, guint n)
+tm_table_add_columns (GtkColumnView *view, const TmTableColumn *columns, guint n, TmTableCells *cells)
 {
   for (guint i = 0; i < n; i++)
     {
       const TmTableColumn *column = &columns[i];
       GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
       GtkColumnViewColumn *shown = gtk_column_view_column_new (column->title, factory);
-      g_autoptr (GtkSorter) sorter = GTK_SORTER (gtk_custom_sorter_new (compare_rows, (gpointer) column, NULL));
+      g_autoptr (GtkSorter) sorter = GTK_SORTER (gtk_custom_sorter_new (note_column, (gpointer) column, NULL));
 
       g_signal_connect (factory, "setup", G_CALLBACK (setup_cell), (gpointer) column);
-      g_signal_connect (factory, "bind", G_CALLBACK (bind_cell), (gpointer) column);
-      g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cell), (gpointer) column);
+      g_signal_connect (factory, "bind", G_CALLBACK (bind_cell), cells);
+      g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cell), cells);
       gtk_column_view_column_set_sorter (shown, sorter);
       gtk_column_view_column_set_resizable (shown, TRUE);
       if (column->width)

@@ -1,6 +1,7 @@
 /* Tensor table: every tensor with its figures, sortable; statistics are asked for when it is shown. */
-#include "ui/table-columns.h"
 #include "ui/tensor-table.h"
+
+#include "ui/table-view.h"
 
 #include "io/number.h"
 #include "io/text.h"
@@ -10,7 +11,7 @@
 #define TM_TYPE_TENSOR_TABLE (tm_tensor_table_get_type ())
 G_DECLARE_FINAL_TYPE (TmTensorTable, tm_tensor_table, TM, TENSOR_TABLE, GtkWidget)
 
-/* What rows read from: outlives them, since they hold no reference. */
+/* What rows read from. */
 typedef struct
 {
   TmModel *model;
@@ -21,12 +22,8 @@ struct _TmTensorTable
 {
   GtkWidget parent_instance;
   TmDocument *document;
-  Source *source; /* NULL: not filled */
-  GtkWidget *box, *title, *view;
-  GListStore *rows;
-  GtkSortListModel *sorted;
-  GtkSingleSelection *selection;
-  gboolean syncing;
+  gboolean filled;
+  GtkWidget *table, *title;
 };
 
 G_DEFINE_FINAL_TYPE (TmTensorTable, tm_tensor_table, GTK_TYPE_WIDGET)
@@ -34,16 +31,16 @@ G_DEFINE_FINAL_TYPE (TmTensorTable, tm_tensor_table, GTK_TYPE_WIDGET)
 /* --- Columns ----------------------------------------------------------------------------------------------------- */
 
 static const TmTensor *
-get_tensor (const TmTableRow *row)
+get_tensor (const TmTableEntry *entry)
 {
-  return tm_model_tensor (((Source *) row->owner)->model, row->tensor);
+  return tm_model_tensor (((Source *) entry->owner)->model, entry->tensor);
 }
 
 /* (transfer full); NULL where nothing is known. */
 static TmStatistics *
-get_statistics (const TmTableRow *row)
+get_statistics (const TmTableEntry *entry)
 {
-  TmStatistics *statistics = tm_statistics_set_get (((Source *) row->owner)->set, row->tensor);
+  TmStatistics *statistics = tm_statistics_set_get (((Source *) entry->owner)->set, entry->tensor);
 
   if (statistics && (statistics->fault || !(statistics->parts & TM_STATISTICS_VALUES)))
     g_clear_pointer (&statistics, tm_statistics_unref);
@@ -51,21 +48,21 @@ get_statistics (const TmTableRow *row)
 }
 
 static char *
-format_name (const TmTableRow *row)
+format_name (const TmTableEntry *entry)
 {
-  return tm_text_escape (get_tensor (row)->name, -1);
+  return tm_text_escape (get_tensor (entry)->name, -1);
 }
 
 static char *
-format_dtype (const TmTableRow *row)
+format_dtype (const TmTableEntry *entry)
 {
-  return tm_text_escape (get_tensor (row)->dtype_label, -1);
+  return tm_text_escape (get_tensor (entry)->dtype_label, -1);
 }
 
 static char *
-format_shape (const TmTableRow *row)
+format_shape (const TmTableEntry *entry)
 {
-  const TmTensor *tensor = get_tensor (row);
+  const TmTensor *tensor = get_tensor (entry);
   GString *text = g_string_new (NULL);
 
   for (guint i = 0; i < tensor->rank; i++)
@@ -74,52 +71,46 @@ format_shape (const TmTableRow *row)
 }
 
 static double
-get_parameters (const TmTableRow *row)
+get_parameters (const TmTableEntry *entry)
 {
-  return (double) get_tensor (row)->n_elements;
+  return (double) get_tensor (entry)->n_elements;
 }
 
 static char *
-format_parameters (const TmTableRow *row)
+format_parameters (const TmTableEntry *entry)
 {
-  return tm_format_parameters (get_tensor (row)->n_elements);
+  return tm_format_parameters (get_tensor (entry)->n_elements);
 }
 
 static double
-get_bytes (const TmTableRow *row)
+get_bytes (const TmTableEntry *entry)
 {
-  return (double) get_tensor (row)->bytes;
+  return (double) get_tensor (entry)->bytes;
 }
 
 static char *
-format_bytes (const TmTableRow *row)
+format_bytes (const TmTableEntry *entry)
 {
-  return tm_format_size (get_tensor (row)->bytes);
+  return tm_format_size (get_tensor (entry)->bytes);
 }
 
 static double
-get_bits (const TmTableRow *row)
+get_bits (const TmTableEntry *entry)
 {
-  return tm_tensor_get_bits_per_weight (get_tensor (row));
+  return tm_tensor_get_bits_per_weight (get_tensor (entry));
 }
 
 static char *
-format_bits (const TmTableRow *row)
+format_bits (const TmTableEntry *entry)
 {
-  return g_strdup_printf ("%.2f", get_bits (row));
-}
-
-static char *
-format_number (double number)
-{
-  return isnan (number) ? NULL : g_strdup_printf ("%s%.4g", number < 0 ? "−" : "", fabs (number));
+  return g_strdup_printf ("%.2f", get_bits (entry));
 }
 
 /* A figure of the distribution and its column's two functions. */
 #define FIGURE(name, expression)                                                                                      \
-  static double get_##name (const TmTableRow *row)                                                                    \
+  static double get_##name (const TmTableEntry *entry)                                                                    \
   {                                                                                                                   \
-    g_autoptr (TmStatistics) statistics = get_statistics (row);                                                       \
+    g_autoptr (TmStatistics) statistics = get_statistics (entry);                                                       \
     const TmDistribution *values = statistics ? &statistics->values : NULL;                                           \
     return values ? (expression) : (double) NAN;                                                                      \
   }
@@ -132,124 +123,162 @@ FIGURE (zeros, values->count ? (double) values->n_zeros / (double) values->count
 FIGURE (strange, (double) (values->n_nan + values->n_inf))
 
 static char *
-format_min (const TmTableRow *row)
+format_min (const TmTableEntry *entry)
 {
-  return format_number (get_min (row));
+  return tm_table_format_number (get_min (entry));
 }
 
 static char *
-format_max (const TmTableRow *row)
+format_max (const TmTableEntry *entry)
 {
-  return format_number (get_max (row));
+  return tm_table_format_number (get_max (entry));
 }
 
 static char *
-format_mean (const TmTableRow *row)
+format_mean (const TmTableEntry *entry)
 {
-  return format_number (get_mean (row));
+  return tm_table_format_number (get_mean (entry));
 }
 
 static char *
-format_std (const TmTableRow *row)
+format_std (const TmTableEntry *entry)
 {
-  return format_number (get_std (row));
+  return tm_table_format_number (get_std (entry));
 }
 
 static char *
-format_zeros (const TmTableRow *row)
+format_zeros (const TmTableEntry *entry)
 {
-  const double share = get_zeros (row);
-
-  return isnan (share) ? NULL : g_strdup_printf (share > 0 && share < 5e-5 ? "< 0.01 %%" : "%.2f %%", share * 100);
+  return tm_table_format_share (get_zeros (entry));
 }
 
 static char *
-format_strange (const TmTableRow *row)
+format_strange (const TmTableEntry *entry)
 {
-  const double count = get_strange (row);
+  const double count = get_strange (entry);
 
   return isnan (count) ? NULL : tm_format_count ((guint64) count);
 }
 
+/* How many of its codes a tensor makes use of. */
+static TmStatistics *
+get_codes (const TmTableEntry *entry)
+{
+  TmStatistics *statistics = tm_statistics_set_get (((Source *) entry->owner)->set, entry->tensor);
+
+  if (statistics && (statistics->fault || !statistics->codes))
+    g_clear_pointer (&statistics, tm_statistics_unref);
+  return statistics;
+}
+
+static double
+get_codes_used (const TmTableEntry *entry)
+{
+  g_autoptr (TmStatistics) statistics = get_codes (entry);
+
+  return statistics ? (double) statistics->codes_used : (double) NAN;
+}
+
+static char *
+format_codes_used (const TmTableEntry *entry)
+{
+  g_autoptr (TmStatistics) statistics = get_codes (entry);
+
+  return statistics ? g_strdup_printf ("%u / %u", statistics->codes_used, statistics->n_codes) : NULL;
+}
+
+static double
+get_scale (const TmTableEntry *entry, gboolean largest)
+{
+  g_autoptr (TmStatistics) statistics = tm_statistics_set_get (((Source *) entry->owner)->set, entry->tensor);
+
+  if (!statistics || statistics->fault || !statistics->has_scales)
+    return (double) NAN;
+  return largest ? statistics->scales.max : statistics->scales.min;
+}
+
+static double
+get_min_scale (const TmTableEntry *entry)
+{
+  return get_scale (entry, FALSE);
+}
+
+static double
+get_max_scale (const TmTableEntry *entry)
+{
+  return get_scale (entry, TRUE);
+}
+
+static char *
+format_min_scale (const TmTableEntry *entry)
+{
+  return tm_table_format_number (get_min_scale (entry));
+}
+
+static char *
+format_max_scale (const TmTableEntry *entry)
+{
+  return tm_table_format_number (get_max_scale (entry));
+}
+
 static const TmTableColumn columns[] = {
-  { "tensor", 0, format_name, NULL },
-  { "dtype", 72, format_dtype, NULL },
-  { "shape", 118, format_shape, NULL },
-  { "parameters", 92, format_parameters, get_parameters },
-  { "size", 84, format_bytes, get_bytes },
-  { "bits/w", 66, format_bits, get_bits },
-  { "min", 84, format_min, get_min },
-  { "max", 84, format_max, get_max },
-  { "mean", 92, format_mean, get_mean },
-  { "std", 84, format_std, get_std },
-  { "zeros", 78, format_zeros, get_zeros },
-  { "NaN, Inf", 78, format_strange, get_strange },
+  { "tensor", 0, format_name, NULL, FALSE },
+  { "dtype", 72, format_dtype, NULL, FALSE },
+  { "shape", 118, format_shape, NULL, FALSE },
+  { "parameters", 92, format_parameters, get_parameters, FALSE },
+  { "size", 84, format_bytes, get_bytes, FALSE },
+  { "bits/w", 66, format_bits, get_bits, FALSE },
+  { "min", 84, format_min, get_min, TRUE },
+  { "max", 84, format_max, get_max, TRUE },
+  { "mean", 92, format_mean, get_mean, TRUE },
+  { "std", 84, format_std, get_std, TRUE },
+  { "zeros", 78, format_zeros, get_zeros, TRUE },
+  { "codes used", 92, format_codes_used, get_codes_used, TRUE },
+  { "min scale", 92, format_min_scale, get_min_scale, TRUE },
+  { "max scale", 92, format_max_scale, get_max_scale, TRUE },
+  { "NaN, Inf", 78, format_strange, get_strange, TRUE },
 };
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
 static void
-source_free (Source *source)
+source_free (gpointer data)
 {
+  Source *source = data;
+
   g_object_unref (source->model);
   tm_statistics_set_unref (source->set);
   g_free (source);
 }
 
 static void
-empty (TmTensorTable *self)
-{
-  self->syncing = TRUE;
-  g_list_store_remove_all (self->rows);
-  g_clear_pointer (&self->source, source_free);
-  self->syncing = FALSE;
-}
-
-static void
-on_selection_changed (TmTensorTable *self)
-{
-  guint tensor, found = GTK_INVALID_LIST_POSITION;
-
-  if (self->source && tm_document_get_tensor (self->document, &tensor))
-    for (guint i = 0; i < g_list_model_get_n_items (G_LIST_MODEL (self->sorted)) && found == GTK_INVALID_LIST_POSITION; i++)
-      {
-        g_autoptr (TmTableRow) row = g_list_model_get_item (G_LIST_MODEL (self->sorted), i);
-
-        if (row->tensor == tensor)
-          found = i;
-      }
-  self->syncing = TRUE;
-  gtk_single_selection_set_selected (self->selection, found);
-  self->syncing = FALSE;
-}
-
-static void
 fill (TmTensorTable *self)
 {
   TmModel *model = tm_document_get_model (self->document);
-  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func (g_object_unref);
-  g_autofree char *count = NULL, *title = NULL;
+  GArray *entries;
+  Source *source;
 
-  if (self->source || !model)
+  if (self->filled || !model)
     return;
-  self->source = g_new0 (Source, 1);
-  self->source->model = g_object_ref (model);
-  self->source->set = tm_statistics_set_ref (tm_document_get_statistics (self->document));
+  self->filled = TRUE;
+  source = g_new0 (Source, 1);
+  source->model = g_object_ref (model);
+  source->set = tm_statistics_set_ref (tm_document_get_statistics (self->document));
+  entries = g_array_sized_new (FALSE, FALSE, sizeof (TmTableEntry), model->tensors->len);
   for (guint i = 0; i < model->tensors->len; i++)
-    g_ptr_array_add (rows, tm_table_row_new (i, self->source, NULL));
-  self->syncing = TRUE;
-  g_list_store_splice (self->rows, 0, 0, rows->pdata, rows->len);
-  self->syncing = FALSE;
-  count = tm_format_count (rows->len);
-  title = g_strdup_printf (rows->len == 1 ? "%s tensor" : "%s tensors", count);
-  gtk_label_set_text (GTK_LABEL (self->title), title);
-  on_selection_changed (self);
+    {
+      const TmTableEntry entry = { .tensor = i, .owner = source };
+
+      g_array_append_val (entries, entry);
+    }
+  tm_table_view_set_entries (TM_TABLE_VIEW (self->table), entries, source, source_free);
 }
 
 static void
 on_model_changed (TmTensorTable *self)
 {
-  empty (self);
+  self->filled = FALSE;
+  tm_table_view_set_entries (TM_TABLE_VIEW (self->table), NULL, NULL, NULL);
   if (gtk_widget_get_mapped (GTK_WIDGET (self)))
     fill (self);
 }
@@ -257,21 +286,18 @@ on_model_changed (TmTensorTable *self)
 static void
 on_statistics_changed (TmTensorTable *self)
 {
-  for (guint i = 0; self->source && i < g_list_model_get_n_items (G_LIST_MODEL (self->rows)); i++)
-    {
-      g_autoptr (TmTableRow) row = g_list_model_get_item (G_LIST_MODEL (self->rows), i);
-
-      tm_table_row_changed (row);
-    }
+  if (self->filled && gtk_widget_get_mapped (GTK_WIDGET (self)))
+    tm_table_view_refresh (TM_TABLE_VIEW (self->table));
 }
 
 static void
-on_row_selected (TmTensorTable *self)
+show_title (gpointer data)
 {
-  TmTableRow *row = gtk_single_selection_get_selected_item (self->selection);
+  TmTensorTable *self = data;
+  g_autofree char *count = tm_table_view_count (TM_TABLE_VIEW (self->table));
+  g_autofree char *title = g_strdup_printf (g_str_equal (count, "1") ? "%s tensor" : "%s tensors", count);
 
-  if (row && !self->syncing)
-    tm_document_show_tensor (self->document, row->tensor);
+  gtk_label_set_text (GTK_LABEL (self->title), title);
 }
 
 /* --- Widget ------------------------------------------------------------------------------------------------------ */
@@ -279,7 +305,12 @@ on_row_selected (TmTensorTable *self)
 static void
 tm_tensor_table_map (GtkWidget *widget)
 {
-  fill (TM_TENSOR_TABLE (widget));
+  TmTensorTable *self = TM_TENSOR_TABLE (widget);
+
+  if (self->filled)
+    tm_table_view_refresh (TM_TABLE_VIEW (self->table)); /* what came while nobody looked */
+  else
+    fill (self);
   GTK_WIDGET_CLASS (tm_tensor_table_parent_class)->map (widget);
 }
 
@@ -290,13 +321,7 @@ tm_tensor_table_dispose (GObject *object)
 
   if (self->document)
     g_signal_handlers_disconnect_by_data (self->document, self);
-  if (self->selection)
-    g_signal_handlers_disconnect_by_data (self->selection, self);
-  g_clear_object (&self->selection);
-  g_clear_pointer (&self->box, gtk_widget_unparent);
-  self->sorted = NULL;
-  g_clear_object (&self->rows);
-  g_clear_pointer (&self->source, source_free);
+  g_clear_pointer (&self->table, gtk_widget_unparent);
   g_clear_object (&self->document);
   G_OBJECT_CLASS (tm_tensor_table_parent_class)->dispose (object);
 }
@@ -311,50 +336,10 @@ tm_tensor_table_class_init (TmTensorTableClass *klass)
   gtk_widget_class_set_accessible_role (GTK_WIDGET_CLASS (klass), GTK_ACCESSIBLE_ROLE_GROUP);
 }
 
-static GtkWidget *
-head_new (TmTensorTable *self)
-{
-  GtkWidget *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8);
-  GtkWidget *close = gtk_button_new_from_icon_name ("window-close-symbolic");
-
-  gtk_widget_add_css_class (head, "dock-head");
-  self->title = gtk_label_new (NULL);
-  gtk_widget_add_css_class (self->title, "heading");
-  gtk_label_set_xalign (GTK_LABEL (self->title), 0);
-  gtk_widget_set_hexpand (self->title, TRUE);
-  gtk_button_set_has_frame (GTK_BUTTON (close), FALSE);
-  gtk_widget_set_tooltip_text (close, "Close the table");
-  gtk_accessible_update_property (GTK_ACCESSIBLE (close), GTK_ACCESSIBLE_PROPERTY_LABEL, "Close the table", -1);
-  gtk_actionable_set_action_name (GTK_ACTIONABLE (close), "win.close-table");
-  gtk_box_append (GTK_BOX (head), self->title);
-  gtk_box_append (GTK_BOX (head), close);
-  return head;
-}
-
 static void
 tm_tensor_table_init (TmTensorTable *self)
 {
-  GtkWidget *scrolled = gtk_scrolled_window_new ();
-
   gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, "Tensor table", -1);
-  self->box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  gtk_widget_set_parent (self->box, GTK_WIDGET (self));
-  gtk_box_append (GTK_BOX (self->box), head_new (self));
-  self->view = gtk_column_view_new (NULL);
-  tm_table_add_columns (GTK_COLUMN_VIEW (self->view), columns, G_N_ELEMENTS (columns));
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->view), GTK_ACCESSIBLE_PROPERTY_LABEL, "Tensors", -1);
-  self->rows = g_list_store_new (TM_TYPE_TABLE_ROW);
-  self->sorted = gtk_sort_list_model_new (G_LIST_MODEL (g_object_ref (self->rows)),
-                                          g_object_ref (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view))));
-  self->selection = gtk_single_selection_new (G_LIST_MODEL (self->sorted));
-  gtk_single_selection_set_autoselect (self->selection, FALSE);
-  gtk_single_selection_set_can_unselect (self->selection, TRUE);
-  gtk_column_view_set_model (GTK_COLUMN_VIEW (self->view), GTK_SELECTION_MODEL (self->selection));
-  g_signal_connect_swapped (self->selection, "notify::selected", G_CALLBACK (on_row_selected), self);
-  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scrolled), self->view);
-  gtk_widget_set_vexpand (scrolled, TRUE);
-  gtk_widget_set_size_request (scrolled, -1, 170);
-  gtk_box_append (GTK_BOX (self->box), scrolled);
 }
 
 GtkWidget *
@@ -363,8 +348,14 @@ tm_tensor_table_new (TmDocument *document)
   TmTensorTable *self = g_object_new (TM_TYPE_TENSOR_TABLE, NULL);
 
   self->document = g_object_ref (document);
+  self->title = gtk_label_new (NULL);
+  gtk_widget_add_css_class (self->title, "heading");
+  gtk_label_set_xalign (GTK_LABEL (self->title), 0);
+  self->table = tm_table_view_new (document, "Tensors", "Filter the table", columns, G_N_ELEMENTS (columns));
+  tm_table_view_set_head (TM_TABLE_VIEW (self->table), self->title, NULL, "win.close-table", "Close the table");
+  tm_table_view_watch (TM_TABLE_VIEW (self->table), show_title, self);
+  gtk_widget_set_parent (self->table, GTK_WIDGET (self));
   g_signal_connect_swapped (document, "model-changed", G_CALLBACK (on_model_changed), self);
-  g_signal_connect_swapped (document, "selection-changed", G_CALLBACK (on_selection_changed), self);
   g_signal_connect_swapped (document, "statistics-changed", G_CALLBACK (on_statistics_changed), self);
   return GTK_WIDGET (self);
 }

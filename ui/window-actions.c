@@ -77,6 +77,18 @@ export (GSimpleAction *action, GVariant *parameter, gpointer self)
 }
 
 static void
+export_region (GSimpleAction *action, GVariant *parameter, gpointer self)
+{
+  tm_window_export_region (self);
+}
+
+static void
+export_tensor (GSimpleAction *action, GVariant *parameter, gpointer self)
+{
+  tm_window_export_tensor (self);
+}
+
+static void
 stop_comparing (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   TmWindow *self = data;
@@ -401,6 +413,8 @@ static const GActionEntry entries[] = {
   { "compare-folder", compare_folder },
   { "stop-comparing", stop_comparing },
   { "export", export },
+  { "export-region", export_region },
+  { "export-tensor", export_tensor },
   { "go-to", go_to, "s" },
   { "back", back },
   { "forward", forward },
@@ -455,6 +469,7 @@ tm_window_update_actions (TmWindow *self)
                                             "compare", "compare-folder", "table", "statistics", "export", "backend", NULL };
   static const char *const with_scalar[] = { "copy-value", "copy-record", NULL };
   TmDocument *document = self->document;
+  const TmAddress *selection = tm_document_get_selection (document);
   guint tensor;
   guint64 flat;
 
@@ -463,6 +478,9 @@ tm_window_update_actions (TmWindow *self)
   enable (self, tm_document_get_model (document) != NULL, with_model);
   enable (self, tm_document_get_scalar (document, &tensor, &flat), with_scalar);
   g_simple_action_set_enabled (lookup (self, "stop-comparing"), tm_document_get_comparison (document) != NULL);
+  g_simple_action_set_enabled (lookup (self, "export-tensor"), tm_document_get_tensor (document, &tensor));
+  g_simple_action_set_enabled (lookup (self, "export-region"),
+                               selection->kind == TM_ADDRESS_TENSOR && selection->within == TM_WITHIN_REGION);
   g_simple_action_set_enabled (lookup (self, "back"), tm_document_can_go_back (document));
   g_simple_action_set_enabled (lookup (self, "forward"), tm_document_can_go_forward (document));
   g_simple_action_set_state (lookup (self, "boundaries"), g_variant_new_boolean (tm_document_get_boundaries (document)));

@@ -130,7 +130,7 @@ look (gpointer data)
 }
 
 static void
-start (TmWindow *self, TmTake take, const char *path)
+start (TmWindow *self, TmTake take, const TmAddress *address, const char *path)
 {
   TmComparison *comparison = tm_document_get_comparison (self->document);
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
@@ -145,7 +145,7 @@ start (TmWindow *self, TmTake take, const char *path)
   work->take = take;
   work->path = g_strdup (path);
   work->thousandths = -1;
-  tm_address_copy (tm_document_get_selection (self->document), &work->address);
+  tm_address_copy (address, &work->address);
 
   exporting->window = g_object_ref (self);
   exporting->job = tm_jobs_start (self->jobs, label, take < TM_TAKE_REPORT_HTML ? cancellable : NULL);
@@ -157,10 +157,9 @@ start (TmWindow *self, TmTake take, const char *path)
 }
 
 static void
-on_chosen (TmTake take, const char *path, gpointer data)
+on_chosen (TmTake take, const TmAddress *address, const char *path, gpointer data)
 {
   TmWindow *self = data;
-  guint tensor;
 
   if (!tm_document_get_model (self->document))
     return;
@@ -171,16 +170,40 @@ on_chosen (TmTake take, const char *path, gpointer data)
       tm_canvas_write_picture (self->canvas, path, &error);
       tell (self, path, error);
     }
-  else if (take >= TM_TAKE_REPORT_HTML || tm_document_get_tensor (self->document, &tensor))
-    start (self, take, path);
+  else
+    start (self, take, address, path);
+}
+
+static void
+present (TmWindow *self, const TmAddress *address, gboolean part)
+{
+  GtkWidget *dialog = tm_export_dialog_new (GTK_WINDOW (self), self->document, address, part, on_chosen, self);
+
+  if (gtk_widget_has_css_class (GTK_WIDGET (self), "dark"))
+    gtk_widget_add_css_class (dialog, "dark");
+  gtk_window_present (GTK_WINDOW (dialog));
 }
 
 void
 tm_window_export (TmWindow *self)
 {
-  GtkWidget *dialog = tm_export_dialog_new (GTK_WINDOW (self), self->document, on_chosen, self);
+  present (self, tm_document_get_selection (self->document), FALSE);
+}
 
-  if (gtk_widget_has_css_class (GTK_WIDGET (self), "dark"))
-    gtk_widget_add_css_class (dialog, "dark");
-  gtk_window_present (GTK_WINDOW (dialog));
+void
+tm_window_export_region (TmWindow *self)
+{
+  const TmAddress *selection = tm_document_get_selection (self->document);
+
+  if (selection->kind == TM_ADDRESS_TENSOR)
+    present (self, selection, TRUE);
+}
+
+void
+tm_window_export_tensor (TmWindow *self)
+{
+  TmAddress address = { .kind = TM_ADDRESS_TENSOR };
+
+  if (tm_document_get_tensor (self->document, &address.tensor))
+    present (self, &address, TRUE);
 }

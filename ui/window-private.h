@@ -72,7 +72,10 @@ void tm_window_compare_any (TmWindow *window, GPtrArray *paths); /* of one model
 void tm_window_compare_again (TmWindow *window, TmModel *reference);
 void tm_window_stop_comparing (TmWindow *window); /* the work, not the result */
 
-void tm_window_export (TmWindow *window); /* window-export.c */
+/* window-export.c */
+void tm_window_export (TmWindow *window);
+void tm_window_export_region (TmWindow *window);
+void tm_window_export_tensor (TmWindow *window); /* the whole one, whatever is selected in it */
 
 /* window-dock.c */
 void tm_window_build_dock (TmWindow *window);
