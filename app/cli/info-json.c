@@ -213,20 +213,26 @@ write_problems (TmJsonWriter *json, TmModel *model)
   tm_json_end_array (json);
 }
 
+/* Those that are alike in all but the tensor are one, with its first tensor and their number. */
 static void
 write_assumptions (TmJsonWriter *json, TmModel *model)
 {
+  g_autoptr (GArray) groups = tm_model_group_assumptions (model);
+
   tm_json_key (json, "assumptions");
   tm_json_begin_array (json);
-  for (guint i = 0; i < model->assumptions->len; i++)
+  for (guint i = 0; i < groups->len; i++)
     {
-      const TmAssumption *assumption = g_ptr_array_index (model->assumptions, i);
+      const TmAssumptionGroup *group = &g_array_index (groups, TmAssumptionGroup, i);
 
       tm_json_begin_object (json);
-      write_string_key (json, "tensor", assumption->tensor);
-      write_string_key (json, "key", assumption->key);
-      write_string_key (json, "value", assumption->value);
-      write_string_key (json, "evidence", assumption->evidence);
+      write_string_key (json, "tensor", group->first->tensor);
+      tm_json_key (json, "tensors");
+      tm_json_uint (json, group->tensors);
+      write_string_key (json, "key", group->first->key);
+      write_string_key (json, "value", group->first->value);
+      write_string_key (json, "alternatives", group->first->alternatives);
+      write_string_key (json, "evidence", group->first->evidence);
       tm_json_end_object (json);
     }
   tm_json_end_array (json);
@@ -270,6 +276,45 @@ write_quantization (TmJsonWriter *json, TmModel *model)
   tm_json_end_array (json);
 }
 
+static void
+write_part (TmJsonWriter *json, const char *key, const TmQuantizationPart *part)
+{
+  tm_json_key (json, key);
+  tm_json_begin_object (json);
+  tm_json_key (json, "tensors");
+  tm_json_uint (json, part->tensors);
+  tm_json_key (json, "parameters");
+  tm_json_uint (json, part->parameters);
+  tm_json_key (json, "bytes");
+  tm_json_uint (json, part->bytes);
+  tm_json_end_object (json);
+}
+
+/* What is not quantized, whether the config says so, and the size against bfloat16; absent where nothing is quantized. */
+static void
+write_summary (TmJsonWriter *json, TmModel *model)
+{
+  g_auto (TmQuantizationSummary) summary = { 0 };
+
+  tm_model_summarise_quantization (model, &summary);
+  if (summary.quantized.tensors == 0)
+    return;
+  tm_json_key (json, "quantization_summary");
+  tm_json_begin_object (json);
+  write_part (json, "quantized", &summary.quantized);
+  write_part (json, "full_precision", &summary.matrices);
+  tm_json_key (json, "full_precision_listed_by_config");
+  tm_json_uint (json, summary.matrices_excluded);
+  write_part (json, "norms_and_biases", &summary.small);
+  write_part (json, "companions", &summary.companions);
+  write_part (json, "bookkeeping", &summary.bookkeeping);
+  tm_json_key (json, "conflicts");
+  tm_json_uint (json, summary.conflicts);
+  tm_json_key (json, "bfloat16_bytes");
+  tm_json_uint (json, summary.bfloat16_bytes);
+  tm_json_end_object (json);
+}
+
 gboolean
 cli_info_print_json (TmModel *model, gboolean full, GError **error)
 {
@@ -301,6 +346,7 @@ cli_info_print_json (TmModel *model, gboolean full, GError **error)
     {
       write_files (&json, model);
       write_quantization (&json, model);
+      write_summary (&json, model);
       write_assumptions (&json, model);
       write_problems (&json, model);
       tm_json_end_object (&json);
