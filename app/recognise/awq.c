@@ -147,25 +147,30 @@ count_scales (const Awq *q, gboolean transposed)
   return used;
 }
 
-/* Group sizes that give the padded width; which one, by choice, by the padding, by config, by custom. */
+/* Group sizes that give the padded width; which one, by choice, by the padding, by config, by custom. Larger ones than
+ * usual, a whole row among them, are thought of where the padding or the config speaks of them. */
 static gboolean
 find_group_size (Awq *q, TmTensor *tensor, guint64 words, gboolean transposed)
 {
-  static const guint sizes[] = { 128, 64, 32 };
+  guint64 sizes[] = { 128, 64, 32, 0, 0 };
   g_autoptr (GString) alternatives = g_string_new (NULL);
   guint64 fits[G_N_ELEMENTS (sizes)], used = count_scales (q, transposed), stated = 0, size;
   guint n = 0;
 
+  if (!tm_config_get_quantization_u64 (tm_folding_get_config (q->folding), "group_size", &stated))
+    tm_config_get_quantization_u64 (tm_folding_get_config (q->folding), "q_group_size", &stated);
+  if (stated > 128)
+    sizes[3] = stated;
+  if (used > 0 && q->n_columns % used == 0 && q->n_columns / used > 128 && q->n_columns / used != stated)
+    sizes[4] = q->n_columns / used;
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
-    if (q->n_columns % sizes[i] == 0 && padded_words (q->n_columns, sizes[i]) == words)
+    if (sizes[i] > 0 && q->n_columns % sizes[i] == 0 && padded_words (q->n_columns, sizes[i]) == words)
       {
         fits[n++] = sizes[i];
-        g_string_append_printf (alternatives, "%s%u", alternatives->len ? "|" : "", sizes[i]);
+        g_string_append_printf (alternatives, "%s%" G_GUINT64_FORMAT, alternatives->len ? "|" : "", sizes[i]);
       }
   if (n == 0)
     return FALSE;
-  if (!tm_config_get_quantization_u64 (tm_folding_get_config (q->folding), "group_size", &stated))
-    tm_config_get_quantization_u64 (tm_folding_get_config (q->folding), "q_group_size", &stated);
   size = fits[0];
   for (guint i = n; i-- > 0;)
     if (fits[i] == stated)
@@ -257,7 +262,10 @@ static gboolean
 is_gemv_instead (const Awq *q)
 {
   const guint64 n_columns = 8 * q->qweight->shape[1];
+  const char *version = tm_config_get_quantization (tm_folding_get_config (q->folding), "version");
 
+  if (version != NULL && g_ascii_strcasecmp (version, "gemm") == 0)
+    return FALSE;
   if (q->scales->shape[0] != q->qweight->shape[0] || q->qzeros->shape[0] != q->qweight->shape[0])
     return FALSE;
   for (guint size = 128; size >= 32; size /= 2)

@@ -15,6 +15,8 @@
 
 #include "recognise/integer-claim.h"
 
+#define MOST_SLICES 65536u
+
 extern const TmConvention tm_convention_compressed_integers;
 
 static const char *const suffixes[]
@@ -28,6 +30,7 @@ typedef struct
   guint64 n_slices, n_rows, n_columns, n_groups, group_size;
   guint bits;
   gboolean padded;
+  const char *packing_evidence; /* where the number of words does not tell; else NULL */
   guint32 *table;
 } Packed;
 
@@ -42,52 +45,31 @@ refuse (const Packed *q, const char *what, const TmStored *stored)
 
 /* --- Config ----------------------------------------------------------------------------------------------------------- */
 
-/* num_bits and group_size of every config group: what a module has must be among them. */
-typedef struct
+/* Of the config group that the module belongs to; FALSE: it says nothing. */
+static gboolean
+get_stated (const Packed *q, const char *member, guint64 *number)
 {
-  const char *member;
-  guint64 wanted, first;
-  guint n;
-  gboolean found;
-} Groups;
-
-static void
-look_at_group (const char *path, const char *value, gpointer data)
-{
-  Groups *groups = data;
-  const char *weights = strstr (path, ".weights.");
-  guint64 number;
-
-  if (weights == NULL || strcmp (weights + strlen (".weights."), groups->member) != 0)
-    return;
-  number = g_ascii_strtoull (value, NULL, 10);
-  if (groups->n++ == 0)
-    groups->first = number;
-  groups->found = groups->found || number == groups->wanted;
-}
-
-static Groups
-find_in_config (const Packed *q, const char *member, guint64 wanted)
-{
-  Groups groups = { .member = member, .wanted = wanted };
-  const TmConfig *config = tm_folding_get_config (q->folding);
-
-  tm_config_foreach (config, "config.json:quantization_config.config_groups.", look_at_group, &groups);
-  if (groups.n == 0)
-    tm_config_foreach (config, "config.json:text_config.quantization_config.config_groups.", look_at_group, &groups);
-  return groups;
+  return tm_module_settings_get_weights_u64 (tm_folding_get_settings (q->folding), q->bundle->prefix, member, number);
 }
 
 static void
 check_config (const Packed *q, TmTensor *tensor)
 {
-  const Groups bits = find_in_config (q, "num_bits", q->bits), group = find_in_config (q, "group_size", q->group_size);
+  const char *symmetric = tm_module_settings_get_weights (tm_folding_get_settings (q->folding), q->bundle->prefix, "symmetric");
+  const char *strategy = tm_module_settings_get_weights (tm_folding_get_settings (q->folding), q->bundle->prefix, "strategy");
+  guint64 stated;
 
-  if (bits.n > 0 && !bits.found)
-    tm_claim_conflict (q->folding, tensor, "%" G_GUINT64_FORMAT " bits, its shapes %u", bits.first, q->bits);
-  if (group.n > 0 && !group.found && q->n_groups > 1)
-    tm_claim_conflict (q->folding, tensor, "groups of %" G_GUINT64_FORMAT ", its shapes %" G_GUINT64_FORMAT,
-                       group.first, q->group_size);
+  if (get_stated (q, "num_bits", &stated) && stated != q->bits)
+    tm_claim_conflict (q->folding, tensor, "%" G_GUINT64_FORMAT " bits, its shapes %u", stated, q->bits);
+  if (get_stated (q, "group_size", &stated) && stated > 0
+      && (q->n_groups > 1 ? stated != q->group_size : stated < q->n_columns))
+    tm_claim_conflict (q->folding, tensor, "groups of %" G_GUINT64_FORMAT ", its shapes %" G_GUINT64_FORMAT, stated,
+                       q->group_size);
+  else if (strategy && (strcmp (strategy, "channel") == 0 || strcmp (strategy, "tensor") == 0) && q->n_groups > 1)
+    tm_claim_conflict (q->folding, tensor, "a scale for each %s, its shapes groups of %" G_GUINT64_FORMAT, strategy,
+                       q->group_size);
+  if (symmetric && tensor->symmetric == 0 && strcmp (symmetric, "true") == 0)
+    tm_claim_conflict (q->folding, tensor, "symmetric, its zero points are not all the middle code");
 }
 
 /* --- Scales and zero points by element -------------------------------------------------------------------------------- */
@@ -118,6 +100,16 @@ set_elements (const Packed *q, const TmStored *stored, TmGroupParameter *paramet
   parameter->row_step = *n_groups;
   parameter->group_step = *n_groups > 1 ? 1 : 0;
   return *n_groups <= q->n_columns;
+}
+
+static void
+guess_group_size (Packed *q)
+{
+  guint64 stated;
+
+  q->group_size = tm_claim_guess_group_size (q->n_columns, q->n_groups);
+  if (get_stated (q, "group_size", &stated))
+    tm_claim_take_group_size (stated, q->n_columns, q->n_groups, &q->group_size);
 }
 
 static gboolean
@@ -181,7 +173,7 @@ claim_bytes (Packed *q)
   q->bits = 8;
   if (!is_number (q->scale) || !set_elements (q, q->scale, &scale, &q->n_groups))
     return refuse (q, "a scale for all, for each row or for groups of a row is wanted, but", q->scale);
-  q->group_size = tm_claim_guess_group_size (q->n_columns, q->n_groups);
+  guess_group_size (q);
   if (q->group_size == 0
       || (q->zero
           && (!set_elements (q, q->zero, &zero, &zero_groups) || zero_groups != q->n_groups
@@ -215,45 +207,89 @@ words_of (guint64 n, guint bits, gboolean padded)
   return padded ? (n + each - 1) / each : (n * bits + 31) / 32;
 }
 
+typedef enum
+{
+  TM_UNUSED_UNKNOWN,
+  TM_UNUSED_ZERO,
+  TM_UNUSED_SET,
+} TmUnusedBits;
+
+#define MOST_WORDS 4096u /* looked at: chance leaves the top bits of twenty words zero once in a million times */
+
+/* Padded words have ⌊32 / bits⌋ codes and leave bits over at the top; so does the last word of a row. */
+static TmUnusedBits
+look_at_unused (const Packed *q, guint bits)
+{
+  const guint64 each = 32 / bits, words = q->packed->shape[q->packed->rank - 1];
+  const gsize n = (gsize) MIN (q->packed->n_elements, MOST_WORDS);
+  g_autofree gint64 *numbers = g_new (gint64, n);
+  gboolean any = FALSE;
+
+  if (q->packed->fault || !tm_operand_read_i64 (q->packed, 0, n, numbers, NULL))
+    return TM_UNUSED_UNKNOWN;
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint64 left = q->n_columns - i % words * each;
+
+      if ((guint64) (guint32) numbers[i] >> (MIN (left, each) * bits))
+        return TM_UNUSED_SET;
+      any = any || numbers[i] != 0;
+    }
+  return any ? TM_UNUSED_ZERO : TM_UNUSED_UNKNOWN;
+}
+
+#define STATED 10000u /* more than all that is only usual */
+
 /* Widths that give the number of words: the config's first, then the usual ones, dense before padded. */
 static gboolean
 find_bits (Packed *q, const char **evidence, GString *alternatives)
 {
   static const guint8 order[] = { 4, 8, 2, 1, 3, 6, 5, 7 };
   const guint64 words = q->packed->shape[q->packed->rank - 1];
-  const Groups stated = find_in_config (q, "num_bits", 0);
+  guint64 stated = 0;
   g_autofree char *name = tm_claim_weight_name (q->bundle);
   const char *bits_choice = tm_folding_get_choice (q->folding, name, "bits");
   const char *packing_choice = tm_folding_get_choice (q->folding, name, "packing");
   guint64 chosen = bits_choice ? g_ascii_strtoull (bits_choice, NULL, 10) : 0;
   guint best = 0;
+  TmUnusedBits unused;
 
+  get_stated (q, "num_bits", &stated);
   *evidence = "the usual width that gives as many words";
   for (guint padded = 0; padded < 2; padded++)
     for (guint i = 0; i < G_N_ELEMENTS (order); i++)
       {
         const guint bits = order[i];
-        guint rank = 1;
+        const gboolean either = 32 % bits != 0 && words_of (q->n_columns, bits, FALSE) == words_of (q->n_columns, bits, TRUE);
+        guint rank = 10 * ((guint) G_N_ELEMENTS (order) - i) + (padded && !either ? 0 : 1000);
 
         if ((padded && 32 % bits == 0) || words_of (q->n_columns, bits, padded) != words)
           continue;
-        g_string_append_printf (alternatives, "%s%u", alternatives->len ? "|" : "", bits);
-        if (stated.n > 0 && find_in_config (q, "num_bits", bits).found)
-          rank += 10;
-        if (chosen == bits)
-          rank += 100;
+        if (!(padded && either)) /* that width is there already */
+          g_string_append_printf (alternatives, "%s%u", alternatives->len ? "|" : "", bits);
+        unused = either ? look_at_unused (q, bits) : TM_UNUSED_UNKNOWN; /* as many words either way: what is in them tells */
+        if (unused != TM_UNUSED_UNKNOWN && (unused == TM_UNUSED_ZERO) == (padded == 1))
+          rank += 5;
+        if (stated == bits)
+          rank += STATED;
         if (packing_choice && (strcmp (packing_choice, "padded") == 0) == (padded == 1) && 32 % bits != 0)
-          rank += 50;
+          rank += 2 * STATED;
+        if (chosen == bits)
+          rank += 4 * STATED;
         if (rank > best)
           {
             best = rank;
             q->bits = bits;
             q->padded = padded == 1;
+            q->packing_evidence = !either                    ? NULL
+                                  : unused == TM_UNUSED_ZERO ? "the bits that padded words leave over are all zero"
+                                  : unused == TM_UNUSED_SET  ? "bits that padded words would leave over are set"
+                                                             : "nothing tells which; newer files are dense";
           }
       }
-  if (best >= 100)
+  if (chosen == q->bits)
     *evidence = "chosen";
-  else if (best >= 10)
+  else if (stated == q->bits)
     *evidence = "the config's num_bits gives as many words";
   return best > 0;
 }
@@ -297,6 +333,17 @@ set_zero (const Packed *q, TmPackedInteger *data)
   return TRUE;
 }
 
+/* Two numbers, three, or two for each slice. */
+static gboolean
+is_shape (const Packed *q)
+{
+  const TmStored *shape = q->shape;
+
+  return shape->rank == 2 ? shape->shape[1] == 2 && (shape->shape[0] == 1 || shape->shape[0] == q->n_slices)
+                                && shape->n_elements <= MOST_SLICES * 2
+                          : shape->rank == 1 && (shape->n_elements == 2 || shape->n_elements == 3);
+}
+
 /* O and I by weight_shape, or without it by what is packed and scaled. */
 static const char *
 find_shape (Packed *q)
@@ -309,11 +356,14 @@ find_shape (Packed *q)
   q->n_rows = packed->shape[packed->rank - 2];
   if (q->shape == NULL)
     return "weight_shape is missing";
-  if (q->shape->fault || q->shape->n_elements < 2 || q->shape->n_elements > 3)
+  if (q->shape->fault || !is_shape (q))
     return "weight_shape does not hold two numbers";
-  numbers = tm_operand_load_i64 (q->shape, 3, &error);
+  numbers = tm_operand_load_i64 (q->shape, MAX (q->shape->n_elements, 3), &error);
   if (numbers == NULL)
     return "weight_shape cannot be read";
+  for (guint64 k = 2; q->shape->rank == 2 && k < q->shape->n_elements; k++)
+    if (numbers[k] != numbers[k - 2])
+      return "weight_shape is not the same for all slices";
   if (numbers[q->shape->n_elements - 1] <= 0 || numbers[q->shape->n_elements - 2] != (gint64) q->n_rows)
     return "weight_shape has other rows than weight_packed";
   q->n_columns = (guint64) numbers[q->shape->n_elements - 1];
@@ -343,7 +393,7 @@ claim_packed (Packed *q)
     return refuse (q, "no width of 1 to 8 bits gives as many words:", q->packed);
   if (!is_number (q->scale) || !set_elements (q, q->scale, &scale, &q->n_groups))
     return refuse (q, "a row of scales for each row is wanted, but", q->scale);
-  q->group_size = tm_claim_guess_group_size (q->n_columns, q->n_groups);
+  guess_group_size (q);
   if (q->group_size == 0)
     return refuse (q, "its columns do not fall into as many groups as", q->scale);
   tensor = begin (q, tm_dtype_get_code (q->bits, FALSE), &data);
@@ -377,7 +427,7 @@ claim_packed (Packed *q)
       if (all_zero && q->n_groups > 1)
         {
           g_clear_pointer (&q->table, g_free);
-          q->group_size = tm_claim_guess_group_size (q->n_columns, q->n_groups);
+          guess_group_size (q);
           if (strcmp (tm_claim_choose (q->folding, tensor, "g-idx", "sequential", "literal|sequential",
                                        "weight_g_idx is all zero though there are %" G_GUINT64_FORMAT " groups",
                                        q->n_groups),
@@ -396,9 +446,10 @@ claim_packed (Packed *q)
   if (32 % q->bits != 0)
     tm_folding_assume (q->folding, tensor, "packing", q->padded ? "padded" : "dense", "padded|dense",
                        "%" G_GUINT64_FORMAT " columns of %u bits are %" G_GUINT64_FORMAT
-                       " words dense and %" G_GUINT64_FORMAT " padded; there are %" G_GUINT64_FORMAT,
+                       " words dense and %" G_GUINT64_FORMAT " padded; there are %" G_GUINT64_FORMAT "%s%s",
                        q->n_columns, q->bits, words_of (q->n_columns, q->bits, FALSE),
-                       words_of (q->n_columns, q->bits, TRUE), q->packed->shape[q->packed->rank - 1]);
+                       words_of (q->n_columns, q->bits, TRUE), q->packed->shape[q->packed->rank - 1],
+                       q->packing_evidence ? "; " : "", q->packing_evidence ? q->packing_evidence : "");
   tm_claim_set_groups (tensor, data, q->n_groups, q->group_size, q->table);
   check_config (q, tensor);
   tm_packed_integer_attach (tensor, data);

@@ -10,11 +10,13 @@
 #include "io/source.h"
 
 #define MAX_CONFIG_BYTES 67108864u /* real ones are kilobytes; per-layer overrides make some hundreds */
+#define MAX_PATH_BYTES 4096u      /* module paths are some hundred */
 
 struct _TmConfig
 {
   GHashTable *values; /* "config.json:quantization_config.bits" → "4" */
   GPtrArray *paths;   /* the same keys in file order, for foreach; owned by the table */
+  const char *quantization_file; /* static, or NULL: found once, asked for every tensor */
 };
 
 static TmConfig *
@@ -39,7 +41,8 @@ tm_config_free (TmConfig *config)
 static void
 put (TmConfig *config, const char *path, char *value)
 {
-  if (g_hash_table_contains (config->values, path)) /* a duplicate key: the first stays */
+  /* a duplicate key: the first stays; a long one before many items would be copied for each */
+  if (strlen (path) > MAX_PATH_BYTES || g_hash_table_contains (config->values, path))
     {
       g_free (value);
       return;
@@ -70,7 +73,7 @@ flatten (TmConfig *config, const char *file, const char *text, gsize length, GEr
         {
           depth--;
           g_string_truncate (path, level[depth].path_length);
-          if (level[depth].array)
+          if (level[depth].array || (level[depth].n_items == 0 && depth > 0))
             {
               gsize at = path->len;
               g_string_append (path, ".#");
@@ -87,6 +90,7 @@ flatten (TmConfig *config, const char *file, const char *text, gsize length, GEr
           if (path->len > root)
             g_string_append_c (path, '.');
           g_string_append (path, key);
+          level[depth - 1].n_items++;
           continue;
         }
       if (depth > 0 && level[depth - 1].array)
@@ -114,16 +118,41 @@ flatten (TmConfig *config, const char *file, const char *text, gsize length, GEr
   return TRUE;
 }
 
+/* Where the settings can be, most specific first. */
+static const struct { const char *file, *prefix; } places[] = {
+  { "config.json", "config.json:quantization_config." },
+  { "config.json", "config.json:text_config.quantization_config." },
+  { "quantize_config.json", "quantize_config.json:" },
+  { "quant_config.json", "quant_config.json:" },
+  { "config.json", "config.json:quantization." },
+  { "hf_quant_config.json", "hf_quant_config.json:quantization." },
+};
+
+static void
+find_quantization_file (TmConfig *config)
+{
+  for (guint i = 0; config->quantization_file == NULL && i < G_N_ELEMENTS (places); i++)
+    for (guint p = 0; p < config->paths->len; p++)
+      if (g_str_has_prefix (g_ptr_array_index (config->paths, p), places[i].prefix))
+        {
+          config->quantization_file = places[i].file;
+          break;
+        }
+}
+
 TmConfig *
 tm_config_new_from_text (const char *file_name, const char *text, gssize length, GError **error)
 {
   TmConfig *config = config_new ();
   if (!flatten (config, file_name, text, length < 0 ? strlen (text) : (gsize) length, error))
     g_clear_pointer (&config, tm_config_free);
+  else
+    find_quantization_file (config);
   return config;
 }
 
-static const char *const files[] = { "config.json", "quantize_config.json", "hf_quant_config.json", "quanto_qmap.json" };
+static const char *const files[] = { "config.json", "quantize_config.json", "quant_config.json", "hf_quant_config.json",
+                                     "quanto_qmap.json" };
 
 static gboolean
 load_file (TmConfig *config, const char *folder, const char *name, GError **error)
@@ -161,6 +190,7 @@ tm_config_load (const char *folder, GPtrArray *faults)
       if (!load_file (config, folder, files[i], &error) && faults != NULL)
         g_ptr_array_add (faults, g_strdup_printf ("%s: %s", files[i], error->message));
     }
+  find_quantization_file (config);
   return config;
 }
 
@@ -176,15 +206,6 @@ tm_config_get_path (const TmConfig *config, const char *file_and_path)
 {
   return g_hash_table_lookup (config->values, file_and_path);
 }
-
-/* Where the settings can be, most specific first. */
-static const struct { const char *file, *prefix; } places[] = {
-  { "config.json", "config.json:quantization_config." },
-  { "config.json", "config.json:text_config.quantization_config." },
-  { "quantize_config.json", "quantize_config.json:" },
-  { "config.json", "config.json:quantization." },
-  { "hf_quant_config.json", "hf_quant_config.json:quantization." },
-};
 
 const char *
 tm_config_get_quantization (const TmConfig *config, const char *member)
@@ -211,17 +232,41 @@ tm_config_get_quantization_u64 (const TmConfig *config, const char *member, guin
 const char *
 tm_config_get_quantization_file (const TmConfig *config)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (places); i++)
-    for (guint p = 0; p < config->paths->len; p++)
-      if (g_str_has_prefix (g_ptr_array_index (config->paths, p), places[i].prefix))
-        return places[i].file;
-  return NULL;
+  return config->quantization_file;
 }
 
 gboolean
 tm_config_has_quantization (const TmConfig *config)
 {
   return tm_config_get_quantization_file (config) != NULL;
+}
+
+typedef struct
+{
+  gsize skip;
+  void (*func) (const char *path, const char *value, gpointer data);
+  gpointer data;
+} Below;
+
+static void
+call_below (const char *path, const char *value, gpointer data)
+{
+  const Below *below = data;
+
+  below->func (path + below->skip, value, below->data);
+}
+
+void
+tm_config_foreach_quantization (const TmConfig *config, const char *prefix,
+                                void (*func) (const char *path, const char *value, gpointer data), gpointer data)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++)
+    {
+      g_autofree char *whole = g_strconcat (places[i].prefix, prefix, NULL);
+      Below below = { strlen (whole), func, data };
+
+      tm_config_foreach (config, whole, call_below, &below);
+    }
 }
 
 void

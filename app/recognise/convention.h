@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "recognise/assume.h"
 #include "recognise/config.h"
+#include "recognise/module-settings.h"
 
 G_BEGIN_DECLS
 
@@ -49,6 +50,7 @@ const TmStored *tm_bundle_get (const TmFolding *folding, const TmBundle *bundle,
 const TmStored *tm_folding_find_stored (TmFolding *folding, const char *name);
 TmModel *tm_folding_get_model (const TmFolding *folding);
 const TmConfig *tm_folding_get_config (const TmFolding *folding); /* never NULL; may be empty */
+TmModuleSettings *tm_folding_get_settings (TmFolding *folding);   /* what it says of single modules */
 /* What a person chose for a tensor (or the model), or NULL. */
 const char *tm_folding_get_choice (const TmFolding *folding, const char *tensor, const char *key);
 

@@ -5,11 +5,13 @@
 
 #include "model/name-table.h"
 #include "quant/codecs.h"
+#include "recognise/leftovers.h"
 
 struct _TmFolding
 {
   TmModel *model;
   const TmConfig *config;
+  TmModuleSettings *settings; /* made when first asked for */
   const TmAssume *assume;
   TmNameTable *by_name; /* of the stored tensors; made when first asked for */
   guint8 *taken;       /* a stored tensor: 1 when it is an operand of a folded one */
@@ -188,6 +190,14 @@ const TmConfig *
 tm_folding_get_config (const TmFolding *folding)
 {
   return folding->config;
+}
+
+TmModuleSettings *
+tm_folding_get_settings (TmFolding *folding)
+{
+  if (folding->settings == NULL)
+    folding->settings = tm_module_settings_new (folding->config);
+  return folding->settings;
 }
 
 const char *
@@ -369,6 +379,8 @@ tm_fold (TmModel *model, const TmConfig *config, const TmAssume *assume)
         continue;
       for (guint c = 0; tm_conventions[c] != NULL && claim == TM_CLAIM_NO; c++)
         claim = tm_conventions[c]->claim (&folding, bundle);
+      if (claim == TM_CLAIM_NO)
+        tm_report_leftovers (&folding, bundle);
     }
 
   for (guint i = 0; i < n; i++)
@@ -379,4 +391,5 @@ tm_fold (TmModel *model, const TmConfig *config, const TmAssume *assume)
         g_ptr_array_add (model->tensors, plain_tensor_new (tm_model_stored (model, i), i));
     }
   g_clear_pointer (&folding.by_name, tm_name_table_free);
+  g_clear_pointer (&folding.settings, tm_module_settings_free);
 }

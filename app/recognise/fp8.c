@@ -38,29 +38,23 @@ blocks_in (guint64 length, guint64 block)
   return (length - 1) / block + 1;
 }
 
-/* Block size from config.json, or FALSE. */
+/* Block size that the config has for the module: weight_block_size, or the block_structure of its group, a list or "128x128".
+ * FALSE: none. */
 static gboolean
-config_blocks (const TmConfig *config, guint64 *rows, guint64 *columns)
+config_blocks (TmFolding *folding, const char *module, guint64 *rows, guint64 *columns)
 {
-  static const char *const keys[] = { "weight_block_size", "config_groups.group_0.weights.block_structure",
-                                      "config_groups.group_1.weights.block_structure" };
+  const TmConfig *config = tm_folding_get_config (folding);
+  TmModuleSettings *settings = tm_folding_get_settings (folding);
+  const char *text = tm_module_settings_get_weights (settings, module, "block_structure");
+  const char *cross = text != NULL ? strchr (text, 'x') : NULL;
 
-  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
-    {
-      g_autofree char *a = g_strconcat (keys[i], ".0", NULL), *b = g_strconcat (keys[i], ".1", NULL);
-
-      if (tm_config_get_quantization_u64 (config, a, rows) && tm_config_get_quantization_u64 (config, b, columns)
-          && *rows > 0 && *columns > 0)
-        return TRUE;
-    }
-  return FALSE;
-}
-
-static gboolean
-covers (const Fit *fit, guint64 rows, guint64 columns)
-{
-  return fit->grid_rows >= blocks_in (rows, fit->block_rows)
-         && fit->grid_columns >= blocks_in (columns, fit->block_columns);
+  if (cross != NULL)
+    return tm_parse_u64 (text, cross - text, rows) && tm_parse_u64 (cross + 1, -1, columns) && *rows > 0 && *columns > 0;
+  if (tm_module_settings_get_weights_u64 (settings, module, "block_structure.0", rows)
+      && tm_module_settings_get_weights_u64 (settings, module, "block_structure.1", columns))
+    return *rows > 0 && *columns > 0;
+  return tm_config_get_quantization_u64 (config, "weight_block_size.0", rows)
+         && tm_config_get_quantization_u64 (config, "weight_block_size.1", columns) && *rows > 0 && *columns > 0;
 }
 
 /* A grid rounded up to a whole number of some power of two, as kernels like it. */
@@ -73,9 +67,19 @@ is_padded (guint64 grid, guint64 blocks)
   return FALSE;
 }
 
+/* Whole blocks of a size that is a power of two. */
+static gboolean
+fits_evenly (guint64 length, guint64 grid)
+{
+  const guint64 block = length % grid == 0 ? length / grid : 0;
+
+  return block > 0 && (block & (block - 1)) == 0;
+}
+
 /* A grid of scales over a matrix. NULL, or why it does not fit. (transfer full) */
 static char *
-fit_blocks (TmFolding *folding, const char *name, const TmStored *scale, guint64 rows, guint64 columns, Fit *fit)
+fit_blocks (TmFolding *folding, const char *module, const char *name, const TmStored *scale, guint64 rows,
+            guint64 columns, Fit *fit)
 {
   const guint64 r = fit->grid_rows, c = fit->grid_columns;
   guint64 block_rows, block_columns, asked;
@@ -86,8 +90,9 @@ fit_blocks (TmFolding *folding, const char *name, const TmStored *scale, guint64
       fit->block_columns = c == columns ? 1 : asked;
       fit->assumed = TRUE;
       fit->evidence = g_strdup ("as asked for");
-      return covers (fit, rows, columns) ? NULL
-                                         : g_strdup_printf ("blocks of %" G_GUINT64_FORMAT " need more scales", asked);
+      return r >= blocks_in (rows, fit->block_rows) && c >= blocks_in (columns, fit->block_columns)
+                 ? NULL
+                 : g_strdup_printf ("blocks of %" G_GUINT64_FORMAT " need more scales", asked);
     }
   if (tm_dtype_get_info (scale->dtype)->bits == 8 && r == rows && columns % 32 == 0 && c == columns / 32)
     {
@@ -97,13 +102,25 @@ fit_blocks (TmFolding *folding, const char *name, const TmStored *scale, guint64
     }
   if (scale->dtype == TM_DTYPE_U8)
     return g_strdup ("its scale of bytes is not one for 32 elements of a row");
-  if (config_blocks (tm_folding_get_config (folding), &block_rows, &block_columns))
+  if (config_blocks (folding, module, &block_rows, &block_columns))
     {
+      const guint64 need_r = blocks_in (rows, block_rows), need_c = blocks_in (columns, block_columns);
+
       fit->block_rows = block_rows;
       fit->block_columns = block_columns;
-      if (covers (fit, rows, columns) && r != rows)
-        return NULL; /* a grid padded beyond the last block fits too */
-      fit->conflict = !(r == rows || (r == 1 && c == 1));
+      if (r == need_r && c == need_c)
+        return NULL;
+      if (r != rows && r >= need_r && c >= need_c
+          && ((is_padded (r, need_r) && is_padded (c, need_c)) || !fits_evenly (rows, r) || !fits_evenly (columns, c)))
+        { /* a grid padded beyond the last block fits too, unless it is plainly one of other blocks */
+          fit->assumed = TRUE;
+          fit->evidence = g_strdup_printf ("the config says so; there are %" G_GUINT64_FORMAT " × %" G_GUINT64_FORMAT
+                                           " scales, of which such blocks need %" G_GUINT64_FORMAT
+                                           " × %" G_GUINT64_FORMAT,
+                                           r, c, need_r, need_c);
+          return NULL;
+        }
+      fit->conflict = TRUE;
     }
   /* One a row, one a column, all of an axis: there is only one way. */
   fit->block_rows = r == rows ? 1 : r == 1 ? rows : 0;
@@ -111,9 +128,11 @@ fit_blocks (TmFolding *folding, const char *name, const TmStored *scale, guint64
   if (fit->block_rows && fit->block_columns)
     return NULL;
   fit->assumed = TRUE;
-  fit->evidence = g_strdup_printf ("%" G_GUINT64_FORMAT " × %" G_GUINT64_FORMAT " scales for %" G_GUINT64_FORMAT
-                                   " × %" G_GUINT64_FORMAT " elements, and no config file that gives the block size",
-                                   r, c, rows, columns);
+  fit->evidence
+      = g_strdup_printf ("%" G_GUINT64_FORMAT " × %" G_GUINT64_FORMAT " scales for %" G_GUINT64_FORMAT
+                         " × %" G_GUINT64_FORMAT " elements, and %s",
+                         r, c, rows, columns,
+                         fit->conflict ? "the config's block size does not fit" : "no config file that gives the block size");
   if (r == blocks_in (rows, 128) && c == blocks_in (columns, 128))
     {
       fit->block_rows = fit->block_columns = 128;
@@ -134,7 +153,8 @@ fit_blocks (TmFolding *folding, const char *name, const TmStored *scale, guint64
 }
 
 static char *
-fit_scale (TmFolding *folding, const char *name, const TmStored *weight, const TmStored *scale, Fit *fit)
+fit_scale (TmFolding *folding, const char *module, const char *name, const TmStored *weight, const TmStored *scale,
+           Fit *fit)
 {
   guint64 rows, columns;
   guint rank = scale->rank;
@@ -145,7 +165,11 @@ fit_scale (TmFolding *folding, const char *name, const TmStored *weight, const T
     return g_strdup ("it is empty");
   if (scale->n_elements == 1)
     {
+      guint64 block_rows, block_columns;
+
       fit->one = TRUE;
+      fit->conflict = config_blocks (folding, module, &block_rows, &block_columns)
+                      && (block_rows < rows || block_columns < columns || weight->rank > 2);
       return scale->dtype == TM_DTYPE_U8 ? g_strdup ("its scale is one byte") : NULL;
     }
   /* One for each index of the first axis: rows, channels of a convolution, experts. */
@@ -168,7 +192,7 @@ fit_scale (TmFolding *folding, const char *name, const TmStored *weight, const T
     }
   else if (rank != weight->rank || !tm_same_slices (weight, scale))
     return g_strdup_printf ("the shape of %s does not go with it", scale->name);
-  return fit_blocks (folding, name, scale, rows, columns, fit);
+  return fit_blocks (folding, module, name, scale, rows, columns, fit);
 }
 
 static const char *
@@ -186,6 +210,8 @@ scheme_of (const TmConfig *config, const char *scale_suffix)
       if (strcmp (method, "modelopt") == 0)
         return "modelopt";
     }
+  else if (strcmp (scale_suffix, ".weight_scale") == 0 && tm_config_get_quantization (config, "quant_algo") != NULL)
+    return "modelopt"; /* hf_quant_config.json alone */
   return "fp8";
 }
 
@@ -251,7 +277,7 @@ claim (TmFolding *folding, const TmBundle *bundle)
   name = strcmp (suffix, "._weight_scale") == 0
              ? g_strconcat (bundle->prefix, bundle->prefix[0] ? ".weight" : "weight", NULL)
              : g_strdup (weight->name);
-  why = fit_scale (folding, name, weight, scale, &fit);
+  why = fit_scale (folding, bundle->prefix, name, weight, scale, &fit);
   if (why != NULL)
     {
       g_free (fit.evidence);
@@ -285,7 +311,8 @@ claim (TmFolding *folding, const TmBundle *bundle)
     {
       tensor->config_conflict = TRUE;
       tm_folding_warn (folding, tensor, TM_SEVERITY_WARNING, "config-conflict",
-                       "config.json gives another block size than its grid of scales has");
+                       "%s gives another block size than its grid of scales has",
+                       tm_config_get_quantization_file (tm_folding_get_config (folding)));
     }
   g_free (fit.evidence);
   return tm_folding_commit (folding, tensor);

@@ -8,6 +8,7 @@
  * value = scales[g][o] × (code − zero), g = g_idx[i]. */
 #include <string.h>
 
+#include "io/number.h"
 #include "recognise/integer-claim.h"
 
 extern const TmConvention tm_convention_gptq;
@@ -20,6 +21,7 @@ typedef struct
   guint64 n_rows, n_columns, n_groups, group_size;
   guint bits;
   gboolean plain_zeros; /* numbers, not packed */
+  gboolean asked_groups; /* a person chose how g_idx is read */
   guint32 *table;
 } Gptq;
 
@@ -56,44 +58,13 @@ find_bits (TmFolding *folding, const Gptq *q, const TmBundle *bundle)
   return bits >= 2 && bits <= 8 ? (guint) bits : 0;
 }
 
-/* The settings that config.json has for this module: of `dynamic`'s first pattern that matches, else the general ones. */
-typedef struct
-{
-  const char *module, *member;
-  const char *value;
-  gboolean skipped;
-} Override;
-
-static void
-find_override (const char *path, const char *value, gpointer data)
-{
-  Override *want = data;
-  const char *pattern = strstr (path, ".dynamic."), *end = strrchr (path, '.');
-
-  if (pattern == NULL || want->value != NULL)
-    return;
-  pattern += strlen (".dynamic.");
-  if (end == NULL || end < pattern || strcmp (end + 1, want->member) != 0)
-    return;
-  if (pattern[0] == '-' && pattern[1] == ':')
-    return;
-  if (pattern[0] == '+' && pattern[1] == ':')
-    pattern += 2;
-  g_autofree char *text = g_strndup (pattern, (gsize) (MAX (end, pattern) - pattern));
-  if (g_regex_match_simple (text, want->module, 0, G_REGEX_MATCH_ANCHORED))
-    want->value = value;
-}
-
+/* A setting of this module: of `dynamic`'s first pattern that matches, else the general one. */
 static const char *
 get_setting (TmFolding *folding, const char *module, const char *member)
 {
-  const TmConfig *config = tm_folding_get_config (folding);
-  Override want = { module, member, NULL, FALSE };
+  const char *own = tm_module_settings_get_dynamic (tm_folding_get_settings (folding), module, member, NULL);
 
-  tm_config_foreach (config, "config.json:quantization_config.dynamic.", find_override, &want);
-  if (want.value == NULL)
-    tm_config_foreach (config, "quantize_config.json:dynamic.", find_override, &want);
-  return want.value ? want.value : tm_config_get_quantization (config, member);
+  return own ? own : tm_config_get_quantization (tm_folding_get_config (folding), member);
 }
 
 static void
@@ -101,6 +72,7 @@ check_config (TmFolding *folding, TmTensor *tensor, const Gptq *q, const char *m
 {
   const char *method = tm_config_get_quantization (tm_folding_get_config (folding), "quant_method");
   const char *bits, *group, *sym;
+  gboolean left_alone;
 
   if (!tm_config_has_quantization (tm_folding_get_config (folding))
       || (method && strcmp (method, "gptq") != 0 && strcmp (method, "auto-round") != 0))
@@ -110,7 +82,10 @@ check_config (TmFolding *folding, TmTensor *tensor, const Gptq *q, const char *m
   sym = get_setting (folding, module, "sym");
   if (bits && g_ascii_strtoll (bits, NULL, 10) != (gint64) q->bits)
     tm_claim_conflict (folding, tensor, "%s bits, its shapes %u", bits, q->bits);
-  if (group && q->group_size)
+  tm_module_settings_get_dynamic (tm_folding_get_settings (folding), module, "#", &left_alone);
+  if (left_alone)
+    tm_claim_conflict (folding, tensor, "in dynamic that this module is left alone");
+  if (group && q->group_size && !q->asked_groups)
     {
       gint64 stated = g_ascii_strtoll (group, NULL, 10);
 
@@ -169,7 +144,7 @@ decide_zeros (TmFolding *folding, TmTensor *tensor, TmPackedInteger *data, const
 
 /* FALSE: refused, with a reason. */
 static gboolean
-read_groups (TmFolding *folding, TmTensor *tensor, Gptq *q, GError **error)
+read_groups (TmFolding *folding, TmTensor *tensor, Gptq *q, const char *module, GError **error)
 {
   gboolean all_zero = FALSE;
 
@@ -190,6 +165,7 @@ read_groups (TmFolding *folding, TmTensor *tensor, Gptq *q, GError **error)
           if (strcmp (value, "literal") == 0)
             {
               q->table = g_new0 (guint32, q->n_columns);
+              q->asked_groups = TRUE;
               return TRUE;
             }
         }
@@ -204,14 +180,14 @@ read_groups (TmFolding *folding, TmTensor *tensor, Gptq *q, GError **error)
         }
     }
   q->group_size = tm_claim_guess_group_size (q->n_columns, q->n_groups);
-  if (q->n_columns % q->n_groups != 0)
-    {
-      guint64 stated;
+  {
+    /* The last group may be short: the config knows by how much. */
+    const char *text = get_setting (folding, module, "group_size");
+    guint64 stated;
 
-      if (tm_config_get_quantization_u64 (tm_folding_get_config (folding), "group_size", &stated) && stated > 0
-          && stated < q->n_columns && (q->n_columns - 1) / stated + 1 == q->n_groups)
-        q->group_size = stated;
-    }
+    if (text && tm_parse_u64 (text, -1, &stated))
+      tm_claim_take_group_size (stated, q->n_columns, q->n_groups, &q->group_size);
+  }
   return TRUE;
 }
 
@@ -224,11 +200,18 @@ refuse (TmFolding *folding, const TmBundle *bundle, const char *what, const TmSt
                             shape);
 }
 
+static gboolean
+has_planes (TmFolding *folding, const Gptq *q)
+{
+  const char *format = tm_config_get_quantization (tm_folding_get_config (folding), "checkpoint_format");
+
+  return (q->bits >= 5 && q->bits <= 7) || (q->bits == 3 && format && strcmp (format, "gptq_p") == 0);
+}
+
 static TmClaim
 build (TmFolding *folding, const TmBundle *bundle, Gptq *q)
 {
-  const char *format = tm_config_get_quantization (tm_folding_get_config (folding), "checkpoint_format");
-  const gboolean planes = (q->bits >= 5 && q->bits <= 7) || (q->bits == 3 && format && strcmp (format, "gptq_p") == 0);
+  const gboolean planes = has_planes (folding, q);
   const guint64 shape[2] = { q->n_rows, q->n_columns };
   g_autoptr (GError) error = NULL;
   TmPackedInteger *data;
@@ -242,7 +225,7 @@ build (TmFolding *folding, const TmBundle *bundle, Gptq *q)
   tm_folding_add (folding, tensor, TM_ROLE_SCALE, q->scales);
   tm_folding_add (folding, tensor, TM_ROLE_ZERO_POINT, q->qzeros);
   tm_folding_add (folding, tensor, TM_ROLE_GROUP_INDEX, q->g_idx);
-  if (!read_groups (folding, tensor, q, &error) || q->group_size == 0)
+  if (!read_groups (folding, tensor, q, bundle->prefix, &error) || q->group_size == 0)
     {
       tm_tensor_free (tensor);
       return tm_folding_refuse (folding, &tm_convention_gptq, bundle, "group-index", "%s",
@@ -278,9 +261,25 @@ build (TmFolding *folding, const TmBundle *bundle, Gptq *q)
   return tm_folding_commit (folding, tensor);
 }
 
+/* Formats of the same names whose words are shuffled for one kernel; NULL for those that are not. */
+static const char *
+find_shuffled (TmFolding *folding)
+{
+  static const char *const shuffled[] = { "marlin", "bitblas", "qqq", "marlin_24" };
+  const char *format = tm_config_get_quantization (tm_folding_get_config (folding), "checkpoint_format");
+
+  if (format == NULL && g_strcmp0 (tm_config_get_quantization (tm_folding_get_config (folding), "is_marlin_format"), "true") == 0)
+    return "marlin";
+  for (guint i = 0; format != NULL && i < G_N_ELEMENTS (shuffled); i++)
+    if (g_ascii_strcasecmp (format, shuffled[i]) == 0)
+      return shuffled[i];
+  return NULL;
+}
+
 static TmClaim
 claim (TmFolding *folding, const TmBundle *bundle)
 {
+  const char *shuffled;
   Gptq q = { tm_bundle_get (folding, bundle, ".qweight"), tm_bundle_get (folding, bundle, ".qzeros"),
              tm_bundle_get (folding, bundle, ".scales"), tm_bundle_get (folding, bundle, ".g_idx"), 0 };
 
@@ -304,12 +303,24 @@ claim (TmFolding *folding, const TmBundle *bundle)
     return refuse (folding, bundle, "as many columns as qweight has rows of the weight are wanted, but", q.scales);
   if (q.qzeros->shape[0] != q.n_groups || (q.plain_zeros && q.qzeros->shape[1] != q.n_rows))
     return refuse (folding, bundle, "a row for each group of scales is wanted, but", q.qzeros);
+  shuffled = find_shuffled (folding);
+  if (shuffled != NULL)
+    {
+      tm_model_add_problem (tm_folding_get_model (folding), TM_SEVERITY_NOTE, "values-not-defined", q.qweight->source,
+                            q.qweight->offset, q.qweight->name,
+                            "%s is GPTQ in checkpoint_format %s: its codes are in the order of one GPU kernel, which the "
+                            "file does not tell; its pieces are shown as they are stored",
+                            bundle->prefix[0] ? bundle->prefix : q.qweight->name, shuffled);
+      return TM_CLAIM_BROKEN;
+    }
   q.bits = find_bits (folding, &q, bundle);
   if (q.bits == 0)
     return refuse (folding, bundle, "no width of 2 to 8 bits gives the columns of qzeros:", q.qzeros);
   if (q.qweight->shape[0] > G_MAXINT64 / 64 || q.qweight->shape[0] * 32 % q.bits != 0)
     return refuse (folding, bundle, "its rows do not hold whole columns:", q.qweight);
   q.n_columns = q.qweight->shape[0] * 32 / q.bits;
+  if (has_planes (folding, &q) && (q.n_columns % 32 != 0 || q.n_rows % 32 != 0))
+    return refuse (folding, bundle, "bit planes hold 32 codes each, but", q.qweight);
   if (q.n_groups > q.n_columns)
     return refuse (folding, bundle, "more groups than columns:", q.scales);
   return build (folding, bundle, &q);

@@ -120,6 +120,13 @@ tm_claim_guess_group_size (guint64 n_columns, guint64 n_groups)
   return (n_groups - 1) * size < n_columns ? size : 0;
 }
 
+void
+tm_claim_take_group_size (guint64 stated, guint64 n_columns, guint64 n_groups, guint64 *group_size)
+{
+  if (n_groups > 1 && stated > 0 && stated < n_columns && (n_columns - 1) / stated + 1 == n_groups)
+    *group_size = stated;
+}
+
 gboolean
 tm_claim_read_index (const TmStored *stored, guint64 n_columns, guint64 n_groups, guint32 **table, guint64 *group_size,
                      gboolean *all_zero, GError **error)

@@ -31,6 +31,8 @@ gboolean tm_claim_read_index (const TmStored *stored, guint64 n_columns, guint64
 /* The size of equal groups, the last of which may be short: I / G where that divides, else the least power of two that
  * leaves no group empty; 0: none. */
 guint64 tm_claim_guess_group_size (guint64 n_columns, guint64 n_groups);
+/* Several sizes give as many groups where the last may be short: a stated one that does is taken. */
+void tm_claim_take_group_size (guint64 stated, guint64 n_columns, guint64 n_groups, guint64 *group_size);
 
 /* Zero points as they are stored, from a part of them that is quick to read. */
 typedef struct

@@ -18,7 +18,9 @@ static const char *const members[] = { "modules_to_not_convert", "ignore", "igno
 static void
 add_regex (Exclusions *exclusions, const char *pattern)
 {
-  GRegex *regex = exclusions->regexes->len < MAX_PATTERNS ? g_regex_new (pattern, G_REGEX_OPTIMIZE, 0, NULL) : NULL;
+  GRegex *regex = exclusions->regexes->len < MAX_PATTERNS
+                      ? g_regex_new (pattern, G_REGEX_OPTIMIZE, G_REGEX_MATCH_ANCHORED, NULL)
+                      : NULL; /* as Python's re.match has it: from the beginning */
   if (regex != NULL)
     g_ptr_array_add (exclusions->regexes, regex);
 }
@@ -31,7 +33,12 @@ add_entry (Exclusions *exclusions, const char *entry)
   else if (strpbrk (entry, "*?") != NULL)
     {
       if (exclusions->globs->len < MAX_PATTERNS)
-        g_ptr_array_add (exclusions->globs, g_pattern_spec_new (entry));
+        { /* of a module, and of all below it */
+          g_autofree char *below = g_strconcat (entry, ".*", NULL);
+
+          g_ptr_array_add (exclusions->globs, g_pattern_spec_new (entry));
+          g_ptr_array_add (exclusions->globs, g_pattern_spec_new (below));
+        }
     }
   else if (entry[0] != '\0')
     g_hash_table_add (exclusions->paths, g_strdup (entry));
@@ -39,19 +46,9 @@ add_entry (Exclusions *exclusions, const char *entry)
 
 /* One flattened setting: an item of a list, an override's key, or a module set to false. */
 static void
-take_setting (const char *path, const char *value, gpointer data)
+take_setting (const char *name, const char *value, gpointer data)
 {
   Exclusions *exclusions = data;
-  const char *name = strchr (path, ':');
-  name = name != NULL ? name + 1 : path;
-  static const char *const before[] = { "quantization_config.", "text_config.quantization_config.", "quantization." };
-  for (guint i = 0; i < G_N_ELEMENTS (before); i++)
-    if (g_str_has_prefix (name, before[i]))
-      {
-        name += strlen (before[i]);
-        break;
-      }
-
   for (guint i = 0; i < G_N_ELEMENTS (members); i++)
     {
       gsize length = strlen (members[i]);
@@ -64,6 +61,9 @@ take_setting (const char *path, const char *value, gpointer data)
   if (g_str_has_prefix (name, "dynamic.-:"))
     {
       g_autofree char *pattern = g_strdup (name + strlen ("dynamic.-:"));
+      char *end = strrchr (pattern, '.');
+      if (end != NULL && strcmp (end, ".#") == 0) /* an object without members */
+        *end = '\0';
       add_regex (exclusions, pattern);
     }
   else if (strcmp (value, "false") == 0 && (strchr (name, '.') != NULL || strcmp (name, "lm_head") == 0))
@@ -95,10 +95,11 @@ has_listed_part (const Exclusions *exclusions, const char *module)
   return FALSE;
 }
 
+/* The whole path, or a pattern: a part of a path may be meant otherwise where it is quantized all the same. */
 static gboolean
-is_excluded (const Exclusions *exclusions, const char *module)
+is_named (const Exclusions *exclusions, const char *module)
 {
-  if (has_listed_part (exclusions, module))
+  if (g_hash_table_contains (exclusions->paths, module))
     return TRUE;
   for (guint i = 0; i < exclusions->globs->len; i++)
     if (g_pattern_spec_match_string (g_ptr_array_index (exclusions->globs, i), module))
@@ -109,25 +110,37 @@ is_excluded (const Exclusions *exclusions, const char *module)
   return FALSE;
 }
 
+static gboolean
+is_excluded (const Exclusions *exclusions, const char *module)
+{
+  return has_listed_part (exclusions, module) || is_named (exclusions, module);
+}
+
 void
 tm_mark_left_alone (TmModel *model, const TmConfig *config)
 {
-  static const char *const prefixes[] = { "config.json:quantization_config.", "config.json:text_config.quantization_config.",
-                                          "config.json:quantization.", "quantize_config.json:",
-                                          "hf_quant_config.json:quantization." };
   if (!tm_config_has_quantization (config))
     return;
   Exclusions exclusions = { g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
                             g_ptr_array_new_with_free_func ((GDestroyNotify) g_pattern_spec_free),
                             g_ptr_array_new_with_free_func ((GDestroyNotify) g_regex_unref) };
-  for (guint i = 0; i < G_N_ELEMENTS (prefixes); i++)
-    tm_config_foreach (config, prefixes[i], take_setting, &exclusions);
+  tm_config_foreach_quantization (config, "", take_setting, &exclusions);
 
   for (guint i = 0; i < model->tensors->len; i++)
     {
       TmTensor *tensor = tm_model_tensor (model, i);
-      if (!tensor->quantized && tensor->module != NULL && g_utf8_validate (tensor->module, -1, NULL))
+      if (tensor->module == NULL || !g_utf8_validate (tensor->module, -1, NULL))
+        continue;
+      if (!tensor->quantized)
         tensor->config_excludes = is_excluded (&exclusions, tensor->module);
+      else if (!tensor->config_conflict && is_named (&exclusions, tensor->module))
+        {
+          tensor->config_conflict = TRUE;
+          tm_model_add_problem (model, TM_SEVERITY_WARNING, "config-conflict", tensor->values->source,
+                                tensor->values->offset, tensor->name,
+                                "%s: %s lists it among those to leave alone, and it is quantized", tensor->name,
+                                tm_config_get_quantization_file (config));
+        }
     }
   g_hash_table_unref (exclusions.paths);
   g_ptr_array_unref (exclusions.globs);

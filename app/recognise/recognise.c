@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/formats.h"
+#include "recognise/check-config.h"
 #include "recognise/config.h"
 #include "recognise/convention.h"
 #include "recognise/left-alone.h"
@@ -58,6 +59,7 @@ tm_open_model_with (const char *path, const TmAssume *assume, GCancellable *canc
   tm_fold (model, config, assume);
   tm_recognise_modules (model);
   tm_mark_left_alone (model, config);
+  tm_check_config (model, config);
   if (g_cancellable_set_error_if_cancelled (cancellable, error))
     return NULL;
   tm_model_seal (model);
