@@ -41,8 +41,8 @@ xdotool key F1; see frame Glossary; see label "super-block"
 timeout 10 xdotool search --sync --onlyvisible --name '^Glossary$' >/dev/null; xdotool key Escape Escape; gone frame Glossary
 xdotool key ctrl+question; see frame Shortcuts; see label "Boundaries on and off"; xdotool key Escape; gone frame Shortcuts
 say "glossary and shortcuts"
-xdotool key F10; see item "Command Palette"
+xdotool key F10; see label "Colours" # the items of a menu have no names on every GTK, its headings do
 dump | grep -E '"(Gtk|Tm)[A-Z]' | grep -v GtkTooltipWindow && fail "a control has its class's name"
 say "no control keeps a toolkit's name"
-xdotool key Escape; gone item "Command Palette"
+xdotool key Escape; gone label "Colours"
 quit
