@@ -24,7 +24,45 @@ write_flag (TmJsonWriter *json, const char *key, gboolean flag)
 }
 
 static void
-write_tensor (TmJsonWriter *json, const TmDiff *diff, const TmDiffTensor *tensor)
+write_range (TmJsonWriter *json, const TmTensor *tensor, const TmDiffGroup *group)
+{
+  g_autofree guint64 *start = NULL, *end = NULL;
+  guint rank;
+
+  tm_diff_group_get_range (tensor, group, &start, &end, &rank);
+  tm_json_key (json, "start");
+  tm_json_uints (json, start, rank);
+  tm_json_key (json, "end");
+  tm_json_uints (json, end, rank);
+}
+
+static void
+write_more (TmJsonWriter *json, const TmDiff *diff, const TmDiffTensor *tensor, const TmTensor *candidate)
+{
+  g_autofree char *rounding = tm_diff_describe_rounding (diff, tensor);
+
+  if (rounding != NULL)
+    {
+      tm_json_key (json, "rounding");
+      tm_json_string (json, rounding, -1);
+      write_number (json, "max_steps", tensor->max_steps);
+      write_number (json, "rms_steps", tensor->rms_steps);
+    }
+  tm_json_key (json, "worst_groups");
+  tm_json_begin_array (json);
+  for (guint i = 0; i < tensor->n_worst; i++)
+    {
+      tm_json_begin_object (json);
+      write_range (json, candidate, &tensor->worst[i]);
+      write_number (json, "mse", tensor->worst[i].mse);
+      write_number (json, "max_abs", tensor->worst[i].max_abs);
+      tm_json_end_object (json);
+    }
+  tm_json_end_array (json);
+}
+
+static void
+write_tensor (TmJsonWriter *json, const TmDiff *diff, const TmDiffTensor *tensor, gboolean full)
 {
   const TmAlignedPair *pair = tensor->pair;
   const TmTensor *candidate = tm_model_tensor (diff->alignment->candidate, pair->candidate);
@@ -65,7 +103,46 @@ write_tensor (TmJsonWriter *json, const TmDiff *diff, const TmDiffTensor *tensor
       tm_json_key (json, "fault");
       tm_json_string (json, tensor->fault, -1);
     }
+  if (full && known)
+    write_more (json, diff, tensor, candidate);
   tm_json_end_object (json);
+}
+
+/* Every module that more than one tensor was compared below, in the order of the model. */
+static void
+write_modules (TmJsonWriter *json, const TmDiff *diff)
+{
+  g_autoptr (GPtrArray) open = g_ptr_array_new ();
+
+  tm_json_key (json, "modules");
+  tm_json_begin_array (json);
+  g_ptr_array_add (open, diff->alignment->candidate->root);
+  while (open->len > 0)
+    {
+      const TmModule *module = g_ptr_array_steal_index (open, open->len - 1);
+      TmDiffTotal total;
+
+      for (guint i = module->children->len; i-- > 0;)
+        g_ptr_array_add (open, g_ptr_array_index (module->children, i));
+      if (module->n_tensors < 2 || module->parent == NULL)
+        continue;
+      total = tm_diff_sum_module (diff, module);
+      if (total.tensors < 2)
+        continue;
+      tm_json_begin_object (json);
+      tm_json_key (json, "module");
+      tm_json_string (json, module->path, -1);
+      tm_json_key (json, "tensors");
+      tm_json_uint (json, total.tensors);
+      tm_json_key (json, "parameters");
+      tm_json_uint (json, total.parameters);
+      write_number (json, "sqnr_db", total.sqnr_db);
+      write_number (json, "max_abs", total.max_abs);
+      tm_json_key (json, "worst");
+      tm_json_string (json, tm_model_tensor (diff->alignment->candidate, total.worst->pair->candidate)->name, -1);
+      tm_json_end_object (json);
+    }
+  tm_json_end_array (json);
 }
 
 static void
@@ -78,8 +155,8 @@ write_names (TmJsonWriter *json, const char *key, TmModel *model, const GArray *
   tm_json_end_array (json);
 }
 
-void
-tm_diff_write_json (TmJsonWriter *json, const TmDiff *diff)
+static void
+write_diff (TmJsonWriter *json, const TmDiff *diff, gboolean full)
 {
   const TmAlignment *alignment = diff->alignment;
 
@@ -91,7 +168,7 @@ tm_diff_write_json (TmJsonWriter *json, const TmDiff *diff)
   tm_json_key (json, "tensors");
   tm_json_begin_array (json);
   for (guint i = 0; i < diff->tensors->len; i++)
-    write_tensor (json, diff, tm_diff_tensor (diff, i));
+    write_tensor (json, diff, tm_diff_tensor (diff, i), full);
   tm_json_end_array (json);
   tm_json_key (json, "unaligned");
   tm_json_begin_object (json);
@@ -104,7 +181,21 @@ tm_diff_write_json (TmJsonWriter *json, const TmDiff *diff)
   tm_json_key (json, "parameters");
   tm_json_uint (json, diff->total.parameters);
   tm_json_end_object (json);
+  if (full)
+    write_modules (json, diff);
   tm_json_end_object (json);
+}
+
+void
+tm_diff_write_json (TmJsonWriter *json, const TmDiff *diff)
+{
+  write_diff (json, diff, FALSE);
+}
+
+void
+tm_diff_write_full_json (TmJsonWriter *json, const TmDiff *diff)
+{
+  write_diff (json, diff, TRUE);
 }
 
 /* --- Words -------------------------------------------------------------------------------------------------------- */

@@ -92,6 +92,8 @@ char *tm_diff_format_sqnr (double sqnr_db);
 char *tm_diff_describe_alignment (const TmDiff *diff, const TmDiffTensor *tensor);
 /* The object of `diff --json`. */
 void tm_diff_write_json (TmJsonWriter *json, const TmDiff *diff);
+/* The same with each tensor's worst groups, what its steps say, and every module's sum. */
+void tm_diff_write_full_json (TmJsonWriter *json, const TmDiff *diff);
 
 /* --- One scalar -------------------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SIGN (TM_N_CELLS / 2)
@@ -204,6 +205,69 @@ tm_distribution_get_magnitude_percentile (const TmDistribution *distribution, do
       before += both.count;
     }
   return distribution->absmax;
+}
+
+/* --- Outliers ----------------------------------------------------------------------------------------------------- */
+
+#define FAR_DEVIATIONS (3 * 1.4826)
+#define FAR_OCTAVES 2.0 /* a factor of 4 */
+
+typedef struct
+{
+  double at;
+  guint64 count;
+} Weighted;
+
+static int
+compare_weighted (gconstpointer a, gconstpointer b)
+{
+  const Weighted *x = a, *y = b;
+
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static double
+get_weighted_median (Weighted *weighted, guint n, guint64 all)
+{
+  guint64 before = 0;
+
+  qsort (weighted, n, sizeof *weighted, compare_weighted);
+  for (guint i = 0; i < n; i++)
+    {
+      before += weighted[i].count;
+      if (2 * before >= all)
+        return weighted[i].at;
+    }
+  return (double) NAN;
+}
+
+guint64
+tm_distribution_count_outliers (const TmDistribution *distribution, double *median)
+{
+  guint n = distribution->n_cells;
+  guint64 all = distribution->n_finite - distribution->n_zeros, found = 0;
+  g_autofree Weighted *weighted = g_new (Weighted, (gsize) n + 1);
+  double middle, deviation;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const TmCellCount *cell = &distribution->cells[i];
+      double from = get_edge (cell->cell), to = distribution->coarse ? from : get_end (cell->cell);
+
+      weighted[i] = (Weighted){ log2 (MAX ((from + to) / 2, 0x1p-149)), cell->count };
+    }
+  middle = get_weighted_median (weighted, n, all);
+  if (median != NULL)
+    *median = exp2 (middle);
+  if (isnan (middle))
+    return 0;
+  for (guint i = 0; i < n; i++)
+    weighted[i].at = fabs (weighted[i].at - middle);
+  deviation = get_weighted_median (weighted, n, all);
+  for (guint i = 0; i < n; i++)
+    if (weighted[i].at > FAR_OCTAVES && weighted[i].at > FAR_DEVIATIONS * deviation)
+      found += weighted[i].count;
+  return found;
 }
 
 /* --- Histograms --------------------------------------------------------------------------------------------------- */

@@ -44,6 +44,10 @@ void tm_distribution_add (TmDistribution *to, const TmDistribution *from);
 double tm_distribution_get_percentile (const TmDistribution *distribution, double percent);
 /* The same of magnitudes: the colour range is that of 99.9. */
 double tm_distribution_get_magnitude_percentile (const TmDistribution *distribution, double percent);
+/* Numbers far from the others, as scales are looked at: more than a factor of 4 from the median of all magnitudes but zeros,
+ * and more than three robust standard deviations (1.4826 × the median deviation) of their logarithms. median may be NULL; NaN
+ * where there is none. */
+guint64 tm_distribution_count_outliers (const TmDistribution *distribution, double *median);
 /* The percentiles that records and tables show, ascending: 0.1 1 5 25 50 75 95 99 99.9. */
 extern const double tm_percentiles[];
 #define TM_N_PERCENTILES 9

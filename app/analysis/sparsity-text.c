@@ -222,13 +222,42 @@ write_uint (TmJsonWriter *json, const char *key, guint64 number)
   tm_json_uint (json, number);
 }
 
-void
-tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel *model)
+static void
+write_list (TmJsonWriter *json, const char *key, const guint64 *list, guint64 n)
+{
+  tm_json_key (json, key);
+  tm_json_uints (json, list, (gsize) MIN (n, TM_SPARSITY_LIST));
+}
+
+static void
+write_more (TmJsonWriter *json, const TmSparsity *sparsity)
+{
+  g_autoptr (GPtrArray) reference_patterns = tm_sparsity_list_reference_patterns (sparsity);
+  g_autofree char *block = tm_sparsity_format_block (sparsity);
+
+  write_uint (json, "negative_zeros", sparsity->negative_zeros);
+  write_uint (json, "zero_scales", sparsity->zero_scales);
+  write_list (json, "zero_row_list", sparsity->zero_row, sparsity->zero_rows);
+  write_list (json, "zero_column_list", sparsity->zero_column, sparsity->zero_columns);
+  write_list (json, "zero_group_list", sparsity->zero_group, sparsity->zero_groups);
+  tm_json_key (json, "blocks");
+  if (block != NULL)
+    tm_json_string (json, block, -1);
+  else
+    tm_json_null (json);
+  if (!sparsity->has_reference)
+    return;
+  write_uint (json, "reference_zeros", sparsity->reference_zeros);
+  write_patterns (json, "reference_patterns", reference_patterns);
+  write_uint (json, "kept_nonzero", sparsity->kept_nonzero);
+  write_uint (json, "without_scale", sparsity->without_scale);
+}
+
+static void
+write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel *model, gboolean full)
 {
   const TmSparsityEstimate *estimate = &sparsity->estimate;
-  g_autoptr (GPtrArray) patterns = tm_sparsity_list_patterns (sparsity),
-                        reference_patterns = tm_sparsity_list_reference_patterns (sparsity);
-  g_autofree char *block = tm_sparsity_format_block (sparsity);
+  g_autoptr (GPtrArray) patterns = tm_sparsity_list_patterns (sparsity);
 
   tm_json_begin_object (json);
   tm_json_key (json, "tensor");
@@ -246,19 +275,6 @@ tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel 
   write_uint (json, "zero_rows", sparsity->zero_rows);
   write_uint (json, "zero_columns", sparsity->zero_columns);
   write_patterns (json, "patterns", patterns);
-  if (block != NULL)
-    {
-      tm_json_key (json, "blocks");
-      tm_json_string (json, block, -1);
-    }
-  if (sparsity->negative_zeros > 0)
-    write_uint (json, "negative_zeros", sparsity->negative_zeros);
-  if (sparsity->zero_scales > 0)
-    write_uint (json, "zero_scales", sparsity->zero_scales);
-  if (sparsity->reference_zeros > 0)
-    write_uint (json, "reference_zeros", sparsity->reference_zeros);
-  if (reference_patterns->len > 0)
-    write_patterns (json, "reference_patterns", reference_patterns);
   tm_json_key (json, "reference");
   if (sparsity->has_reference)
     {
@@ -284,5 +300,19 @@ tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel 
     }
   else
     tm_json_null (json);
+  if (full)
+    write_more (json, sparsity);
   tm_json_end_object (json);
+}
+
+void
+tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel *model)
+{
+  write_json (json, sparsity, model, FALSE);
+}
+
+void
+tm_sparsity_write_full_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel *model)
+{
+  write_json (json, sparsity, model, TRUE);
 }

@@ -124,6 +124,8 @@ char *tm_sparsity_describe_estimate (const TmSparsity *sparsity);
 const char *tm_zero_cause_get_name (TmZeroCause cause); /* "pruned", … */
 /* The object of `sparsity --json`. */
 void tm_sparsity_write_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel *model);
+/* The same with what else there is to say. */
+void tm_sparsity_write_full_json (TmJsonWriter *json, const TmSparsity *sparsity, TmModel *model);
 
 /* Share of groups of m with at least m − n zeros, of zeros strewn with share p. */
 double tm_sparsity_get_chance (guint n, guint m, double p);

@@ -119,16 +119,9 @@ write_codes (TmJsonWriter *json, const TmStatistics *statistics)
   tm_json_end_object (json);
 }
 
-void
-tm_statistics_write_json (TmJsonWriter *json, const TmStatistics *statistics, const TmTensor *tensor)
+static void
+write_numbers (TmJsonWriter *json, const TmDistribution *values, gboolean wide)
 {
-  const TmDistribution *values = &statistics->values;
-  TmDtype dtype = tm_tensor_get_native_dtype (tensor);
-  gboolean wide = dtype == TM_DTYPE_F64 || (dtype >= TM_DTYPE_I64 && dtype <= TM_DTYPE_U2);
-
-  tm_json_begin_object (json);
-  tm_json_key (json, "tensor");
-  tm_json_string (json, tensor->name, -1);
   write_uint (json, "count", values->count);
   write_number (json, "min", values->min, wide);
   write_number (json, "max", values->max, wide);
@@ -141,8 +134,76 @@ tm_statistics_write_json (TmJsonWriter *json, const TmStatistics *statistics, co
   write_uint (json, "inf", values->n_inf);
   write_percentiles (json, values, wide);
   write_histogram (json, values);
-  write_codes (json, statistics);
+}
+
+static void
+write_scales (TmJsonWriter *json, const TmStatistics *statistics)
+{
+  tm_json_key (json, "scales");
+  if (!statistics->has_scales)
+    {
+      tm_json_null (json);
+      return;
+    }
+  tm_json_begin_object (json);
+  write_numbers (json, &statistics->scales, FALSE);
+  write_uint (json, "outliers", tm_distribution_count_outliers (&statistics->scales, NULL));
   tm_json_end_object (json);
+}
+
+static void
+write_rest (TmJsonWriter *json, const TmStatistics *statistics, gboolean wide, gboolean full)
+{
+  write_numbers (json, &statistics->values, wide);
+  write_codes (json, statistics);
+  if (full)
+    write_scales (json, statistics);
+  tm_json_end_object (json);
+}
+
+void
+tm_statistics_write_json (TmJsonWriter *json, const TmStatistics *statistics, const TmTensor *tensor, gboolean full)
+{
+  TmDtype dtype = tm_tensor_get_native_dtype (tensor);
+
+  tm_json_begin_object (json);
+  tm_json_key (json, "tensor");
+  tm_json_string (json, tensor->name, -1);
+  write_rest (json, statistics, dtype == TM_DTYPE_F64 || (dtype >= TM_DTYPE_I64 && dtype <= TM_DTYPE_U2), full);
+}
+
+void
+tm_statistics_write_sum_json (TmJsonWriter *json, const TmStatistics *statistics, const char *module, gboolean full)
+{
+  tm_json_begin_object (json);
+  tm_json_key (json, "module");
+  tm_json_string (json, module, -1);
+  write_uint (json, "tensors", statistics->tensors);
+  write_rest (json, statistics, TRUE, full);
+}
+
+char *
+tm_statistics_describe_scales (const TmStatistics *statistics)
+{
+  const TmDistribution *scales = &statistics->scales;
+  double median;
+  guint64 outliers;
+  GString *text;
+
+  if (!statistics->has_scales)
+    return NULL;
+  outliers = tm_distribution_count_outliers (scales, &median);
+  text = g_string_new (NULL);
+  g_string_append_printf (text, "%" G_GUINT64_FORMAT ", %.5g … %.5g", scales->count, scales->min, scales->max);
+  if (!isnan (median))
+    g_string_append_printf (text, ", median %.5g", median);
+  if (scales->n_zeros > 0)
+    g_string_append_printf (text, ", %" G_GUINT64_FORMAT " zero", scales->n_zeros);
+  if (scales->n_nan + scales->n_inf > 0)
+    g_string_append_printf (text, ", %" G_GUINT64_FORMAT " not finite", scales->n_nan + scales->n_inf);
+  if (outliers > 0)
+    g_string_append_printf (text, ", %" G_GUINT64_FORMAT " far from the others", outliers);
+  return g_string_free (text, FALSE);
 }
 
 /* --- A set -------------------------------------------------------------------------------------------------------- */

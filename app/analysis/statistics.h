@@ -79,14 +79,19 @@ TmStatistics *tm_statistics_set_sum (TmStatisticsSet *set, const TmModule *modul
 /* "12 of 16 codes used"; NULL where there are no codes. (transfer full) */
 char *tm_statistics_describe_codes (const TmStatistics *statistics);
 
-/* The object of `stats --json`; of a tensor without a fault. */
-void tm_statistics_write_json (TmJsonWriter *json, const TmStatistics *statistics, const TmTensor *tensor);
+/* The object of `stats --json`; of a tensor without a fault. full: scales too. */
+void tm_statistics_write_json (TmJsonWriter *json, const TmStatistics *statistics, const TmTensor *tensor, gboolean full);
+/* The same of a sum: "module" and "tensors" instead of the tensor. */
+void tm_statistics_write_sum_json (TmJsonWriter *json, const TmStatistics *statistics, const char *module, gboolean full);
+/* "512, 0.001 … 0.02, median 0.01, 3 zero, 1 far from the others"; NULL where there are none. (transfer full) */
+char *tm_statistics_describe_scales (const TmStatistics *statistics);
 
 /* How percentiles are found, for --help and tooltips. */
 #define TM_PERCENTILE_METHOD \
   "Percentiles are of nearest rank: the smallest number of which p percent of all finite ones are not above it. They are\n" \
   "exact where numbers have 9 significant bits or fewer (BF16, float8, small integers), elsewhere within 0.4 %: numbers\n" \
   "are counted in cells of 1/256 of an octave or less, in one pass. Edges of the histogram are edges of such cells, so its\n" \
-  "counts are exact; a number on an edge is in the bin farther from zero.\n"
+  "counts are exact; a number on an edge is in the bin farther from zero. Magnitudes below 2^-126 are in cells of 2^-134,\n" \
+  "and F64 numbers outside of float32's range in its last cells. Of complex numbers the real part counts.\n"
 
 G_END_DECLS

@@ -123,13 +123,16 @@ cli_make_diff (TmModel *candidate, TmModel *reference, const GArray *tensors, GE
 }
 
 static gboolean
-print_json (const TmDiff *diff, GError **error)
+print_json (const TmDiff *diff, gboolean full, GError **error)
 {
   g_autoptr (GString) out = g_string_new (NULL);
   TmJsonWriter json;
 
   tm_json_writer_init (&json, out);
-  tm_diff_write_json (&json, diff);
+  if (full)
+    tm_diff_write_full_json (&json, diff);
+  else
+    tm_diff_write_json (&json, diff);
   g_string_append_c (out, '\n');
   return cli_flush (out, 0, error);
 }
@@ -156,7 +159,8 @@ cli_diff (const CliOptions *options)
   diff = cli_make_diff (candidate, reference, tensors, &error);
   if (diff == NULL)
     return cli_fail (path, error);
-  if (!(options->given & CLI_OPTION_JSON ? print_json (diff, &error) : print_text (diff, &error)))
+  if (!(options->given & CLI_OPTION_JSON ? print_json (diff, (options->given & CLI_OPTION_FULL) != 0, &error)
+                                          : print_text (diff, &error)))
     return cli_fail (path, error);
   return CLI_OK;
 }

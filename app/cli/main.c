@@ -50,8 +50,8 @@ static const CliCommand commands[] = {
     .summary = "What quantization changed: error of each tensor, worst first",
     .details = "Tensors are aligned by name across formats. What a converter did is undone where that makes the error clearly\n"
                "smaller: rotary row order, transposes, stacked experts, fused attention, norm + 1.\n"
-               "TENSOR is a name of the candidate; none: all of them.\n",
-    .options = CLI_OPTION_JSON | CLI_OPTION_ASSUME,
+               "TENSOR is a name of the candidate; none: all of them. With --json --full: also worst groups and modules.\n",
+    .options = CLI_OPTION_JSON | CLI_OPTION_FULL | CLI_OPTION_ASSUME,
     .min_arguments = 2,
     .max_arguments = G_MAXUINT,
     .run = cli_diff },
@@ -76,10 +76,11 @@ static const CliCommand commands[] = {
     .arguments = "FILE [TENSOR…]",
     .summary = "Statistics of values, raw codes and scales",
     .details = "Count, minimum, maximum, mean, standard deviation, zeros, NaN, infinities, percentiles, histogram, code usage.\n"
-               "NaN and infinities are counted and left out of the rest. TENSOR: in detail; none: a row for each tensor.\n"
+               "NaN and infinities are counted and left out of the rest. TENSOR: in detail, or a module's name: all\n"
+               "tensors below it together; none: a row for each tensor. With --json --full: also of scales.\n"
                "What was found is kept below the user's cache folder, so that a file that did not change is not read twice.\n"
                TM_PERCENTILE_METHOD,
-    .options = CLI_OPTION_JSON | CLI_OPTION_ASSUME,
+    .options = CLI_OPTION_JSON | CLI_OPTION_FULL | CLI_OPTION_ASSUME,
     .min_arguments = 1,
     .max_arguments = G_MAXUINT,
     .run = cli_stats },
@@ -89,7 +90,7 @@ static const CliCommand commands[] = {
     .details = "With --reference the causes are exact. Without, they are estimated from the codes next to the one for zero,\n"
                "as an interval, where that says something. Certain in both cases: groups, rows and columns of zeros, and N:M\n"
                "patterns against chance.\n",
-    .options = CLI_OPTION_JSON | CLI_OPTION_REFERENCE | CLI_OPTION_ASSUME,
+    .options = CLI_OPTION_JSON | CLI_OPTION_FULL | CLI_OPTION_REFERENCE | CLI_OPTION_ASSUME,
     .min_arguments = 1,
     .max_arguments = G_MAXUINT,
     .run = cli_sparsity },
@@ -101,7 +102,7 @@ static const struct
   const char *name, *meaning;
 } option_help[] = {
   { CLI_OPTION_JSON, "--json", "stable output for programs" },
-  { CLI_OPTION_FULL, "--full", "metadata arrays whole" },
+  { CLI_OPTION_FULL, "--full", "all there is: metadata arrays whole; in --json also scales, lists, modules" },
   { CLI_OPTION_STRICT, "--strict", "exit 1 when there is an error or a warning" },
   { CLI_OPTION_STORED, "--stored", "tensors as the files have them, packed words included" },
   { CLI_OPTION_REGION, "--region R", "0:4,0:32: half-open, one range an axis; a missing bound is the edge" },

@@ -60,7 +60,7 @@ print_text (TmModel *model, const GPtrArray *results, GError **error)
 }
 
 static gboolean
-print_json (TmModel *model, const GPtrArray *results, GError **error)
+print_json (TmModel *model, const GPtrArray *results, gboolean full, GError **error)
 {
   g_autoptr (GString) out = g_string_new (NULL);
 
@@ -69,7 +69,10 @@ print_json (TmModel *model, const GPtrArray *results, GError **error)
       TmJsonWriter json;
 
       tm_json_writer_init (&json, out);
-      tm_sparsity_write_json (&json, g_ptr_array_index (results, i), model);
+      if (full)
+        tm_sparsity_write_full_json (&json, g_ptr_array_index (results, i), model);
+      else
+        tm_sparsity_write_json (&json, g_ptr_array_index (results, i), model);
       g_string_append_c (out, '\n');
       if (!cli_flush (out, CLI_FLUSH, error))
         return FALSE;
@@ -136,7 +139,8 @@ cli_sparsity (const CliOptions *options)
   results = look_for_zeros (model, reference, tensors, named, &error);
   if (results == NULL || (named && !check_faults (model, results, &error)))
     return cli_fail (path, error);
-  if (!(options->given & CLI_OPTION_JSON ? print_json (model, results, &error) : print_text (model, results, &error)))
+  if (!(options->given & CLI_OPTION_JSON ? print_json (model, results, (options->given & CLI_OPTION_FULL) != 0, &error)
+                                          : print_text (model, results, &error)))
     return cli_fail (path, error);
   return CLI_OK;
 }

@@ -44,6 +44,25 @@ add_row (CliTable *table, const TmTensor *tensor, const TmStatistics *one)
   cli_table_add (table, known ? g_strdup ("") : tm_text_escape (one->fault, -1), cli_style_severity (TM_SEVERITY_ERROR));
 }
 
+static void
+add_sum_row (CliTable *table, TmStatisticsSet *set)
+{
+  g_autoptr (TmStatistics) sum = tm_statistics_set_sum (set, tm_statistics_set_get_model (set)->root, NULL);
+  const TmDistribution *values = &sum->values;
+
+  cli_table_add (table, g_strdup_printf ("(all %u)", sum->tensors), cli_style_dim ());
+  cli_table_add (table, g_strdup (""), "");
+  cli_table_add (table, format_number (values->min), "");
+  cli_table_add (table, format_number (values->max), "");
+  cli_table_add (table, format_number (values->mean), "");
+  cli_table_add (table, format_number (values->std), "");
+  cli_table_add (table, tm_format_count (values->n_zeros), "");
+  cli_table_add (table, tm_format_count (values->n_nan), "");
+  cli_table_add (table, tm_format_count (values->n_inf), "");
+  cli_table_add (table, sum->codes != NULL ? g_strdup_printf ("%u/%u", sum->codes_used, sum->n_codes) : g_strdup (""), "");
+  cli_table_add (table, g_strdup (""), "");
+}
+
 static gboolean
 print_table (TmStatisticsSet *set, const GArray *tensors, GError **error)
 {
@@ -61,6 +80,8 @@ print_table (TmStatisticsSet *set, const GArray *tensors, GError **error)
 
       add_row (table, tm_model_tensor (tm_statistics_set_get_model (set), index), one);
     }
+  if (tensors->len > 1)
+    add_sum_row (table, set);
   for (guint row = 0; row < cli_table_get_n_rows (table); row++)
     {
       cli_table_append_row (table, row, "", out);
@@ -99,13 +120,13 @@ append_bars (GString *out, const TmDistribution *values)
 }
 
 static void
-append_detail (GString *out, const TmTensor *tensor, const TmStatistics *one)
+append_detail (GString *out, const char *title, const char *label, const TmStatistics *one)
 {
   const TmDistribution *values = &one->values;
   g_autoptr (CliTable) table = cli_table_new ("ll");
-  g_autofree char *name = tm_text_escape (tensor->name, -1);
+  g_autofree char *name = tm_text_escape (title, -1);
 
-  g_string_append_printf (out, "%s%s%s · %s\n", cli_style_heading (), name, cli_style_end (), get_label (tensor));
+  g_string_append_printf (out, "%s%s%s · %s\n", cli_style_heading (), name, cli_style_end (), label);
   add_line (table, "count", tm_format_count (values->count));
   add_line (table, "min … max", g_strdup_printf ("%.7g … %.7g", values->min, values->max));
   add_line (table, "absmax", g_strdup_printf ("%.7g", values->absmax));
@@ -117,23 +138,21 @@ append_detail (GString *out, const TmTensor *tensor, const TmStatistics *one)
   add_line (table, "Inf", tm_format_count (values->n_inf));
   for (guint i = 0; i < TM_N_PERCENTILES && values->n_finite > 0; i++)
     {
-      g_autofree char *label = g_strdup_printf ("%g %%", tm_percentiles[i]);
+      g_autofree char *percent = g_strdup_printf ("%g %%", tm_percentiles[i]);
 
-      add_line (table, label, format_number (tm_distribution_get_percentile (values, tm_percentiles[i])));
+      add_line (table, percent, format_number (tm_distribution_get_percentile (values, tm_percentiles[i])));
     }
   if (one->codes != NULL)
     add_line (table, "codes", tm_statistics_describe_codes (one));
   if (one->has_scales)
-    add_line (table, "scales", g_strdup_printf ("%" G_GUINT64_FORMAT ", %.5g … %.5g, median %.5g", one->scales.count,
-                                                one->scales.min, one->scales.max,
-                                                tm_distribution_get_percentile (&one->scales, 50)));
+    add_line (table, "scales", tm_statistics_describe_scales (one));
   for (guint row = 0; row < cli_table_get_n_rows (table); row++)
     cli_table_append_row (table, row, "  ", out);
   append_bars (out, values);
 }
 
 static gboolean
-print_details (TmStatisticsSet *set, const GArray *tensors, GError **error)
+print_details (TmStatisticsSet *set, const GArray *tensors, const GPtrArray *modules, GError **error)
 {
   g_autoptr (GString) out = g_string_new (NULL);
 
@@ -144,7 +163,20 @@ print_details (TmStatisticsSet *set, const GArray *tensors, GError **error)
 
       if (i > 0)
         g_string_append_c (out, '\n');
-      append_detail (out, tm_model_tensor (tm_statistics_set_get_model (set), index), one);
+      append_detail (out, tm_model_tensor (tm_statistics_set_get_model (set), index)->name,
+                     get_label (tm_model_tensor (tm_statistics_set_get_model (set), index)), one);
+      if (!cli_flush (out, CLI_FLUSH, error))
+        return FALSE;
+    }
+  for (guint i = 0; i < modules->len; i++)
+    {
+      const TmModule *module = g_ptr_array_index (modules, i);
+      g_autoptr (TmStatistics) sum = tm_statistics_set_sum (set, module, NULL);
+      g_autofree char *label = g_strdup_printf ("%u tensors", sum->tensors);
+
+      if (tensors->len + i > 0)
+        g_string_append_c (out, '\n');
+      append_detail (out, module->path, label, sum);
       if (!cli_flush (out, CLI_FLUSH, error))
         return FALSE;
     }
@@ -154,7 +186,7 @@ print_details (TmStatisticsSet *set, const GArray *tensors, GError **error)
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
 static gboolean
-print_json (TmStatisticsSet *set, const GArray *tensors, GError **error)
+print_json (TmStatisticsSet *set, const GArray *tensors, const GPtrArray *modules, gboolean full, GError **error)
 {
   g_autoptr (GString) out = g_string_new (NULL);
 
@@ -167,7 +199,7 @@ print_json (TmStatisticsSet *set, const GArray *tensors, GError **error)
 
       tm_json_writer_init (&json, out);
       if (one->fault == NULL)
-        tm_statistics_write_json (&json, one, tensor);
+        tm_statistics_write_json (&json, one, tensor, full);
       else
         {
           tm_json_begin_object (&json);
@@ -180,6 +212,16 @@ print_json (TmStatisticsSet *set, const GArray *tensors, GError **error)
       g_string_append_c (out, '\n');
       if (!cli_flush (out, CLI_FLUSH, error))
         return FALSE;
+    }
+  for (guint i = 0; i < modules->len; i++)
+    {
+      const TmModule *module = g_ptr_array_index (modules, i);
+      g_autoptr (TmStatistics) sum = tm_statistics_set_sum (set, module, NULL);
+      TmJsonWriter json;
+
+      tm_json_writer_init (&json, out);
+      tm_statistics_write_sum_json (&json, sum, module->path, full);
+      g_string_append_c (out, '\n');
     }
   return cli_flush (out, 0, error);
 }
@@ -204,6 +246,47 @@ check_faults (TmStatisticsSet *set, const GArray *tensors, GError **error)
   return TRUE;
 }
 
+/* Names of modules go to modules, those of tensors to tensors. FALSE: one is neither. */
+static gboolean
+find_named (TmModel *model, const GPtrArray *arguments, GArray **tensors, GPtrArray *modules, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (guint i = 0; i < arguments->len; i++)
+    {
+      const char *name = g_ptr_array_index (arguments, i);
+      const TmModule *module = i > 0 && tm_model_find_tensor (model, name) < 0 ? tm_module_find (model->root, name) : NULL;
+
+      g_ptr_array_add (module != NULL ? modules : names, module != NULL ? (gpointer) module : (gpointer) name);
+    }
+  if (names->len == 1 && modules->len > 0)
+    *tensors = g_array_new (FALSE, FALSE, sizeof (guint));
+  else
+    *tensors = cli_find_tensors (model, names, 1, error);
+  return *tensors != NULL;
+}
+
+/* Tensors, and those below modules. (transfer full) */
+static GArray *
+list_all (const GArray *tensors, const GPtrArray *modules)
+{
+  GArray *all = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GPtrArray) open = g_ptr_array_new ();
+
+  g_array_append_vals (all, tensors->data, tensors->len);
+  for (guint i = 0; i < modules->len; i++)
+    g_ptr_array_add (open, g_ptr_array_index (modules, i));
+  while (open->len > 0)
+    {
+      const TmModule *module = g_ptr_array_steal_index (open, open->len - 1);
+
+      g_array_append_vals (all, module->tensors->data, module->tensors->len);
+      for (guint i = 0; i < module->children->len; i++)
+        g_ptr_array_add (open, g_ptr_array_index (module->children, i));
+    }
+  return all;
+}
+
 int
 cli_stats (const CliOptions *options)
 {
@@ -212,22 +295,23 @@ cli_stats (const CliOptions *options)
   GError *error = NULL;
   g_autoptr (TmModel) model = cli_open_model (path, options, &error);
   g_autoptr (TmStatisticsSet) set = NULL;
-  g_autoptr (GArray) tensors = NULL;
+  g_autoptr (GArray) tensors = NULL, all = NULL;
+  g_autoptr (GPtrArray) modules = g_ptr_array_new ();
 
   if (model == NULL)
     return cli_fail (path, error);
-  tensors = cli_find_tensors (model, options->arguments, 1, &error);
-  if (tensors == NULL)
+  if (!find_named (model, options->arguments, &tensors, modules, &error))
     return cli_fail (path, error);
+  all = list_all (tensors, modules);
   set = tm_statistics_set_new (model);
-  ok = tm_statistics_set_compute (set, (const guint *) (const void *) tensors->data, tensors->len, TM_STATISTICS_ALL, cli_progress,
+  ok = tm_statistics_set_compute (set, (const guint *) (const void *) all->data, all->len, TM_STATISTICS_ALL, cli_progress,
                                   (gpointer) "Counting", cli_start_work (), &error);
   cli_end_progress ();
   if (!ok || (named && !check_faults (set, tensors, &error)))
     return cli_fail (path, error);
   if (options->given & CLI_OPTION_JSON)
-    ok = print_json (set, tensors, &error);
+    ok = print_json (set, tensors, modules, (options->given & CLI_OPTION_FULL) != 0, &error);
   else
-    ok = named ? print_details (set, tensors, &error) : print_table (set, tensors, &error);
+    ok = named ? print_details (set, tensors, modules, &error) : print_table (set, tensors, &error);
   return ok ? CLI_OK : cli_fail (path, error);
 }

@@ -355,6 +355,42 @@ test_codes_and_scales (void)
   check (&one->scales, scales, count / 34, 1.0 / 256);
 }
 
+/* One element a thousand times its value: its group's scale is far from the others; groups of zeros are told apart. */
+static void
+test_scale_outliers (void)
+{
+  const gsize n = 64 * 256;
+  g_autofree float *values = planted_noise (n, 12);
+
+  for (guint planted_outliers = 0; planted_outliers < 4; planted_outliers++)
+    {
+      gsize count;
+      g_autofree guint8 *bytes = NULL;
+      g_autoptr (TmModel) model = NULL;
+      g_autoptr (TmStatistics) one = NULL;
+      g_autofree char *words = NULL;
+      double median;
+      Planted planted;
+
+      if (planted_outliers > 0)
+        values[320 * planted_outliers] = 1000;
+      bytes = planted_q8_0 (values, n, &count);
+      if (planted_outliers > 0)
+        memset (bytes + 2 * 34, 0, 34);
+      planted_begin (&planted, "GGUF", "llama");
+      planted_bytes (&planted, "blk.0.attn_q.weight", TM_DTYPE_Q8_0, 2, (guint64[]){ 64, 256 }, bytes, count);
+      model = planted_end (&planted);
+      one = count_one (model, 0);
+      g_assert_cmpuint (tm_distribution_count_outliers (&one->scales, &median), ==, planted_outliers);
+      g_assert_cmpfloat (median, >, one->scales.min);
+      g_assert_cmpfloat (median, <, 0.1);
+      g_assert_cmpuint (one->scales.n_zeros, ==, planted_outliers > 0);
+      words = tm_statistics_describe_scales (one);
+      g_assert_cmpint (strstr (words, ", 1 zero") != NULL, ==, planted_outliers > 0);
+      g_assert_cmpint (strstr (words, "far from the others") != NULL, ==, planted_outliers > 0);
+    }
+}
+
 static void
 test_sums (void)
 {
@@ -549,6 +585,7 @@ main (int argc, char **argv)
   g_test_add_func ("/statistics/integers", test_integers);
   g_test_add_func ("/statistics/rebin", test_rebin);
   g_test_add_func ("/statistics/codes-and-scales", test_codes_and_scales);
+  g_test_add_func ("/statistics/scale-outliers", test_scale_outliers);
   g_test_add_func ("/statistics/sums", test_sums);
   g_test_add_func ("/statistics/cache", test_cache);
   g_test_add_func ("/statistics/progress-and-cancel", test_progress_and_cancel);

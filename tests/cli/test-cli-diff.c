@@ -81,6 +81,37 @@ test_diff_json (void)
   g_assert_cmpfloat (get_number (json_tree_get (tree, "total"), "parameters"), ==, parameters);
 }
 
+/* Worst groups of each tensor, worst first, and the sum of every module. */
+static void
+test_diff_full (void)
+{
+  g_autoptr (CliRun) run = cli_run ("diff", "--json", "--full", sample, sample_float, NULL);
+  g_autoptr (JsonTree) diff = NULL;
+  const JsonTree *tensors, *modules;
+  guint groups = 0;
+
+  cli_assert_ok (run);
+  diff = json_tree_read (run->out);
+  tensors = json_tree_get (diff, "tensors");
+  modules = json_tree_get (diff, "modules");
+  for (guint i = 0; i < json_tree_length (tensors); i++)
+    {
+      const JsonTree *worst = json_tree_get (json_tree_at (tensors, i), "worst_groups");
+
+      for (guint j = 0; j < json_tree_length (worst); j++)
+        {
+          double mse = g_ascii_strtod (json_tree_text (json_tree_at (worst, j), "mse"), NULL);
+
+          groups++;
+          if (j > 0)
+            g_assert_cmpfloat (mse, <=, g_ascii_strtod (json_tree_text (json_tree_at (worst, j - 1), "mse"), NULL));
+        }
+    }
+  g_assert_cmpuint (groups, >, 100);
+  g_assert_cmpuint (json_tree_length (modules), >, 4);
+  g_assert_nonnull (json_tree_text (json_tree_at (modules, 0), "worst"));
+}
+
 static void
 test_diff_tensors (void)
 {
@@ -315,6 +346,7 @@ main (int argc, char **argv)
   sample = argv[2];
   sample_float = argv[3];
   g_test_add_func ("/cli/diff/json", test_diff_json);
+  g_test_add_func ("/cli/diff/full", test_diff_full);
   g_test_add_func ("/cli/diff/tensors", test_diff_tensors);
   g_test_add_func ("/cli/diff/text", test_diff_text);
   g_test_add_func ("/cli/diff/unaligned", test_unaligned);

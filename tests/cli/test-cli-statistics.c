@@ -120,6 +120,47 @@ test_stats_text (void)
   g_assert_nonnull (strstr (help->out, "nearest rank"));
 }
 
+/* Scales, and a module: the tensors below it together. */
+static void
+test_stats_full (void)
+{
+  g_autoptr (CliRun) one = cli_run ("stats", "--json", "--full", sample, "blk.3.attn_k.weight", NULL);
+  g_autoptr (CliRun) plain = cli_run ("stats", "--json", "--full", sample, "output_norm.weight", NULL);
+  g_autoptr (CliRun) module = cli_run ("stats", "--json", sample, "blk.3", NULL);
+  g_autoptr (CliRun) all = cli_run ("stats", "--json", sample, NULL), text = cli_run ("stats", sample, "blk.3", NULL);
+  g_autoptr (JsonTree) scaled = NULL, ordinary = NULL, sum = NULL;
+  g_auto (GStrv) lines = NULL;
+  double count = 0, zeros = 0, n = 0;
+
+  cli_assert_ok (one);
+  cli_assert_ok (plain);
+  cli_assert_ok (module);
+  cli_assert_ok (text);
+  scaled = json_tree_read (one->out);
+  ordinary = json_tree_read (plain->out);
+  sum = json_tree_read (module->out);
+  g_assert_cmpint (json_tree_get (ordinary, "scales")->kind, ==, JSON_NULL);
+  g_assert_cmpint (json_tree_get (scaled, "scales")->kind, ==, JSON_OBJECT);
+  g_assert_cmpfloat (get_number (json_tree_get (scaled, "scales"), "count"), >, 0);
+  g_assert_cmpfloat (get_number (json_tree_get (scaled, "scales"), "outliers"), >=, 0);
+  lines = g_strsplit (all->out, "\n", -1);
+  for (guint i = 0; i < 57; i++)
+    {
+      g_autoptr (JsonTree) object = json_tree_read (lines[i]);
+
+      if (!g_str_has_prefix (json_tree_text (object, "tensor"), "blk.3."))
+        continue;
+      n++;
+      count += get_number (object, "count");
+      zeros += get_number (object, "zeros");
+    }
+  g_assert_cmpstr (json_tree_text (sum, "module"), ==, "blk.3");
+  g_assert_cmpfloat (get_number (sum, "tensors"), ==, n);
+  g_assert_cmpfloat (get_number (sum, "count"), ==, count);
+  g_assert_cmpfloat (get_number (sum, "zeros"), ==, zeros);
+  g_assert_nonnull (strstr (text->out, "99.9 %"));
+}
+
 /* --- sparsity ----------------------------------------------------------------------------------------------------- */
 
 static void
@@ -148,6 +189,25 @@ test_sparsity_json (void)
       g_assert_cmpfloat (get_number (reference, "pruned") + get_number (reference, "rounded"), ==, get_number (b, "zeros"));
       g_assert_cmpstr (json_tree_text (a, "zeros"), ==, json_tree_text (b, "zeros"));
     }
+}
+
+static void
+test_sparsity_full (void)
+{
+  g_autoptr (CliRun) run = cli_run ("sparsity", "--json", "--full", sample, "output.weight", "--reference", sample_float, NULL);
+  g_autoptr (JsonTree) object = NULL;
+  g_autofree char *keys = NULL;
+
+  cli_assert_ok (run);
+  object = json_tree_read (run->out);
+  keys = json_tree_keys (object);
+  g_assert_cmpstr (keys, ==,
+                   "tensor,count,zeros,zero_groups,zero_rows,zero_columns,patterns,reference,estimate,negative_zeros,"
+                   "zero_scales,zero_row_list,zero_column_list,zero_group_list,blocks,reference_zeros,"
+                   "reference_patterns,kept_nonzero,without_scale");
+  g_assert_cmpfloat (get_number (object, "reference_zeros"), ==,
+                     get_number (json_tree_get (object, "reference"), "pruned")
+                         + get_number (json_tree_get (object, "reference"), "revived"));
 }
 
 /* --- tensors --filter --------------------------------------------------------------------------------------------- */
@@ -193,6 +253,8 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/stats/json", test_stats_json);
   g_test_add_func ("/cli/stats/value", test_stats_value);
   g_test_add_func ("/cli/stats/text", test_stats_text);
+  g_test_add_func ("/cli/stats/full", test_stats_full);
+  g_test_add_func ("/cli/sparsity/full", test_sparsity_full);
   g_test_add_func ("/cli/sparsity/json", test_sparsity_json);
   g_test_add_func ("/cli/filter", test_filter);
   status = g_test_run ();
