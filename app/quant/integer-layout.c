@@ -274,59 +274,105 @@ tm_layout_read (const TmCodeLayout *layout, const TmStored *stored, guint64 slic
 }
 
 gboolean
-tm_layout_can_turn (const TmCodeLayout *layout)
-{
-  return layout->bits == 4 && !layout->down && (layout->order == TM_ORDER_AWQ || layout->order == TM_ORDER_STREAM)
-         && layout->pitch % 4 == 0;
-}
-
-void
-tm_layout_turn (const TmCodeLayout *layout, const guint8 *band, gsize pitch, gsize n_lines, gsize skip, gsize n,
-                guint8 *out, gsize out_pitch)
-{
-  const gsize n_words = (skip + n + 7) / 8;
-
-  /* A cache line of words at a time: eight words of eight lines are an 8 × 8 square of codes. */
-  for (gsize w = 0; w < n_words; w += LINES)
-    {
-      const gsize from = w ? 0 : skip, at = w ? w * 8 - skip : 0;
-
-      tm_kernels_get ()->integer.turn_nibbles (band + 4 * w, pitch, n_lines, MIN (n_words - w, LINES),
-                                               layout->order == TM_ORDER_AWQ ? awq_nibble : NULL, from, n - at,
-                                               out + at * out_pitch, out_pitch);
-    }
-}
-
-gboolean
 tm_layout_read_across (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines,
                        guint64 first, gsize n, guint8 *out, GError **error)
 {
-  const guint64 from = first / 8, to = (first + n + 7) / 8;
-  const gsize n_words = (gsize) (to - from),
-              block = CLAMP (4 * TM_READ_BYTES / (4 * MAX (n_words, 1)), 8, 4096) / 8 * 8;
-  g_autofree guint8 *band = NULL, *codes = NULL;
+  g_autofree guint8 *codes = g_try_malloc (MAX (n_lines * n, 1));
 
-  if (n_lines == 0 || n == 0)
-    return TRUE;
-  if (!tm_layout_can_turn (layout))
+  if (codes == NULL)
     {
-      codes = g_try_malloc (n_lines * n);
-      if (codes == NULL || !tm_layout_read (layout, stored, slice, line, n_lines, first, n, codes, error))
-        return FALSE;
-      for (gsize l = 0; l < n_lines; l++)
-        for (gsize i = 0; i < n; i++)
-          out[i * n_lines + l] = codes[l * n + i];
-      return TRUE;
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, "out of memory");
+      return FALSE;
     }
-  band = g_malloc (block * n_words * 4);
-  for (gsize l = 0; l < n_lines; l += block)
-    {
-      const gsize n_here = MIN (block, n_lines - l);
+  if (!tm_layout_read (layout, stored, slice, line, n_lines, first, n, codes, error))
+    return FALSE;
+  for (gsize l = 0; l < n_lines; l++)
+    for (gsize i = 0; i < n; i++)
+      out[i * n_lines + l] = codes[l * n + i];
+  return TRUE;
+}
 
-      if (!tm_operand_read_band (stored, slice * layout->slice + (line + l) * layout->pitch + from * 4, layout->pitch,
-                                 n_here, n_words * 4, band, n_words * 4, error))
+/* --- Ribbons ---------------------------------------------------------------------------------------------------------- */
+
+gboolean
+tm_layout_get_ribbon (const TmCodeLayout *layout, TmCodeLayout *ribbon)
+{
+  const gboolean turns = !layout->down && layout->bits == 4 && layout->pitch % 4 == 0
+                         && (layout->order == TM_ORDER_AWQ || layout->order == TM_ORDER_STREAM);
+
+  if (!turns && (!layout->down || layout->order == TM_ORDER_PADDED))
+    return FALSE;
+  *ribbon = turns ? (TmCodeLayout) { .order = TM_ORDER_STREAM, .bits = 4, .down = TRUE } : *layout;
+  return TRUE;
+}
+
+gsize
+tm_layout_get_ribbon_bytes (const TmCodeLayout *ribbon, gsize n)
+{
+  return (gsize) (tm_layout_get_stream_bits (ribbon, n) + 31) / 32 * TM_RIBBON_PITCH;
+}
+
+/* Rows of n_bytes that are read at once, a multiple of so many. */
+static guint8 *
+new_rows (gsize n_bytes, gsize multiple, gsize *n_rows, GError **error)
+{
+  guint8 *rows;
+
+  *n_rows = MAX (TM_READ_BYTES / MAX (n_bytes, 1) / multiple, 1) * multiple;
+  rows = g_try_malloc0 (*n_rows * n_bytes + 1);
+  if (rows == NULL)
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, "out of memory");
+  return rows;
+}
+
+gboolean
+tm_layout_read_ribbons (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line, gsize n_lines,
+                        guint64 begin, gsize n, guint8 *out, gsize out_pitch, GError **error)
+{
+  const guint64 row = tm_layout_get_stream_bits (layout, begin) / 32;
+  const gsize n_ribbons = (n_lines + TM_RIBBON_LINES - 1) / TM_RIBBON_LINES, pitch = n_ribbons * TM_RIBBON_PITCH;
+  const gsize n_rows = tm_layout_get_ribbon_bytes (layout, n) / TM_RIBBON_PITCH;
+  gsize at_once;
+  g_autofree guint8 *packed = new_rows (pitch, 1, &at_once, error);
+
+  if (packed == NULL)
+    return FALSE;
+  for (gsize r = 0; r < n_rows; r += at_once)
+    {
+      const gsize here = MIN (at_once, n_rows - r);
+
+      if (!tm_operand_read_band (stored, slice * layout->slice + ((row + r) * layout->pitch + line) * 4,
+                                 layout->pitch * 4, here, n_lines * 4, packed, pitch, error))
         return FALSE;
-      tm_layout_turn (layout, band, n_words * 4, n_here, (gsize) (first - from * 8), n, out + l, n_lines);
+      for (gsize k = 0; k < n_ribbons; k++)
+        for (gsize i = 0; i < here; i++)
+          memcpy (out + k * out_pitch + (r + i) * TM_RIBBON_PITCH, packed + i * pitch + k * TM_RIBBON_PITCH,
+                  TM_RIBBON_PITCH);
+    }
+  return TRUE;
+}
+
+gboolean
+tm_layout_turn_ribbons (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 first, gsize n_lines,
+                        guint64 row, gsize n, guint8 *out, gsize out_pitch, GError **error)
+{
+  static const guint8 straight[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+  const gsize n_words = (n_lines + 7) / 8, pitch = n_words * 4 + 64;
+  gsize at_once;
+  g_autofree guint8 *packed = new_rows (pitch, 8, &at_once, error);
+
+  if (packed == NULL)
+    return FALSE;
+  for (gsize r = 0; r < n; r += at_once)
+    {
+      const gsize here = MIN (at_once, n - r);
+
+      if (!tm_operand_read_band (stored, slice * layout->slice + (row + r) * layout->pitch + first / 8 * 4, layout->pitch,
+                                 here, n_words * 4, packed, pitch, error))
+        return FALSE;
+      tm_kernels_get ()->integer.turn_nibbles (packed, pitch, n_words, (here + 7) / 8 * 8,
+                                               layout->order == TM_ORDER_AWQ ? awq_nibble : straight,
+                                               out + r / 8 * TM_RIBBON_PITCH, out_pitch);
     }
   return TRUE;
 }

@@ -56,17 +56,28 @@ gboolean tm_layout_read (const TmCodeLayout *layout, const TmStored *stored, gui
 gboolean tm_layout_read_across (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line,
                                 gsize n_lines, guint64 first, gsize n, guint8 *out, GError **error);
 
-/* --- Bands of words in memory: what a stripe of rows is unpacked from ------------------------------------------------- */
+/* --- Words in memory -------------------------------------------------------------------------------------------------- */
 
-/* Lines that are columns of words (down). The band holds word rows from that of code `begin` on (a multiple of 32, which
- * begins a word in every order but PADDED), its columns from the first line on, pitch bytes from row to row. Codes
- * begin … begin + n − 1. */
-void tm_layout_unpack_columns (const TmCodeLayout *layout, const guint8 *band, gsize pitch, gsize n_lines, gsize n,
+/* Lines that are columns of words, pitch bytes from row to row: their codes 0 … n − 1, each line to a row of out. */
+void tm_layout_unpack_columns (const TmCodeLayout *layout, const guint8 *words, gsize pitch, gsize n_lines, gsize n,
                                guint8 *out, gsize out_pitch);
-/* Lines that are rows of nibbles: the band holds the words from that of code 8 × ⌊first / 8⌋ on, a row for each line. */
-void tm_layout_turn (const TmCodeLayout *layout, const guint8 *band, gsize pitch, gsize n_lines, gsize skip, gsize n,
-                     guint8 *out, gsize out_pitch);
-gboolean tm_layout_can_turn (const TmCodeLayout *layout); /* tm_layout_turn() knows it */
+
+/* A ribbon: the words of eight lines side by side, running down, so that a code of all eight is in one vector, and the words
+ * of eight rows of a matrix lie together. Ribbons of n codes each follow one another, out_pitch bytes from one to the next. */
+#define TM_RIBBON_LINES 8u
+#define TM_RIBBON_PITCH 32u /* bytes from one row of words to the next */
+
+/* How a ribbon of a layout is laid out: as the layout itself where lines are columns of words, and for rows of nibbles, whose
+ * codes become the lines, a stream of nibbles down. FALSE: no ribbons of it. */
+gboolean tm_layout_get_ribbon (const TmCodeLayout *layout, TmCodeLayout *ribbon);
+gsize tm_layout_get_ribbon_bytes (const TmCodeLayout *ribbon, gsize n);
+/* Codes begin … begin + n − 1 (begin: a multiple of 32) of n_lines lines. */
+gboolean tm_layout_read_ribbons (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 line,
+                                 gsize n_lines, guint64 begin, gsize n, guint8 *out, gsize out_pitch, GError **error);
+/* Rows of nibbles turned: the ribbons' lines are codes first … (a multiple of 8), n_lines of them, and their codes are the n
+ * rows from row on. */
+gboolean tm_layout_turn_ribbons (const TmCodeLayout *layout, const TmStored *stored, guint64 slice, guint64 first,
+                                 gsize n_lines, guint64 row, gsize n, guint8 *out, gsize out_pitch, GError **error);
 
 const char *tm_layout_get_order_text (const TmCodeLayout *layout); /* NULL: as one expects */
 

@@ -114,132 +114,225 @@ spread_columns (const guint8 *restrict band, gsize pitch, gsize n_lines, guint b
         }
 }
 
-/* One step of turning an 8 × 8 square of bytes: squares of shift bits change places. */
+/* --- Ribbons: words of eight lines side by side, running down ----------------------------------------------------------- */
+
+#ifdef __AVX2__
+/* Eight columns of eight numbers, each along its row. */
+static inline void
+store_turned (__m256 a[8], float *const row[8], gsize at)
+{
+  __m256 b[8];
+
+  for (guint k = 0; k < 8; k += 2)
+    {
+      b[k] = _mm256_unpacklo_ps (a[k], a[k + 1]);
+      b[k + 1] = _mm256_unpackhi_ps (a[k], a[k + 1]);
+    }
+  for (guint k = 0; k < 8; k += 4)
+    for (guint j = 0; j < 2; j++)
+      {
+        a[k + 2 * j] = _mm256_shuffle_ps (b[k + j], b[k + j + 2], _MM_SHUFFLE (1, 0, 1, 0));
+        a[k + 2 * j + 1] = _mm256_shuffle_ps (b[k + j], b[k + j + 2], _MM_SHUFFLE (3, 2, 3, 2));
+      }
+  for (guint k = 0; k < 4; k++)
+    {
+      _mm256_storeu_ps (row[k] + at, _mm256_permute2f128_ps (a[k], a[k + 4], 0x20));
+      _mm256_storeu_ps (row[k + 4] + at, _mm256_permute2f128_ps (a[k], a[k + 4], 0x31));
+    }
+}
+#endif
+
+/* One step of turning 8 × 8 squares of nibbles: squares of shift bits change places. */
 #define SWAP_SQUARES(a, b, shift, mask)                                                                                \
   do                                                                                                                   \
     {                                                                                                                  \
-      guint64 t = ((a) >> (shift) ^ (b)) & (mask);                                                                     \
+      Words t = ((a) >> (shift) ^ (b)) & (mask);                                                                       \
       (b) ^= t;                                                                                                        \
       (a) ^= t << (shift);                                                                                             \
     }                                                                                                                  \
   while (0)
 
-static inline void
-turn_square (guint64 x[8])
-{
-  for (guint i = 0; i < 4; i++)
-    SWAP_SQUARES (x[i], x[i + 4], 32, 0x00000000FFFFFFFFu);
-  for (guint i = 0; i < 8; i += 4)
-    {
-      SWAP_SQUARES (x[i], x[i + 2], 16, 0x0000FFFF0000FFFFu);
-      SWAP_SQUARES (x[i + 1], x[i + 3], 16, 0x0000FFFF0000FFFFu);
-    }
-  for (guint i = 0; i < 8; i += 2)
-    SWAP_SQUARES (x[i], x[i + 1], 8, 0x00FF00FF00FF00FFu);
-}
+typedef guint32 Words __attribute__ ((vector_size (32)));
+typedef guint32 WordsAnywhere __attribute__ ((vector_size (32), aligned (1), may_alias));
 
-#ifdef TM_SSE2
-/* Byte columns of eight rows: out[c] is byte c of every row. */
-static inline void
-turn_bytes (const __m128i a[8], guint8 out[128])
-{
-  for (guint half = 0; half < 2; half++)
-    {
-      __m128i t[4], u[4];
-
-      for (guint k = 0; k < 4; k++)
-        t[k] = half ? _mm_unpackhi_epi8 (a[2 * k], a[2 * k + 1]) : _mm_unpacklo_epi8 (a[2 * k], a[2 * k + 1]);
-      u[0] = _mm_unpacklo_epi16 (t[0], t[1]);
-      u[1] = _mm_unpackhi_epi16 (t[0], t[1]);
-      u[2] = _mm_unpacklo_epi16 (t[2], t[3]);
-      u[3] = _mm_unpackhi_epi16 (t[2], t[3]);
-      for (guint k = 0; k < 2; k++)
-        {
-          _mm_storeu_si128 ((__m128i *) (gpointer) (out + 64 * half + 32 * k), _mm_unpacklo_epi32 (u[k], u[k + 2]));
-          _mm_storeu_si128 ((__m128i *) (gpointer) (out + 64 * half + 32 * k + 16),
-                            _mm_unpackhi_epi32 (u[k], u[k + 2]));
-        }
-    }
-}
-
-/* Four words of eight lines: 32 codes each. */
-static inline void
-turn_four_words (const guint8 *band, gsize pitch, const guint8 code_of_nibble[8], guint8 *out, gsize out_pitch)
-{
-  const __m128i mask = _mm_set1_epi8 (15);
-  __m128i low[8], high[8];
-  guint8 even[128], odd[128];
-
-  for (guint k = 0; k < 8; k++)
-    {
-      __m128i words = _mm_loadu_si128 ((const __m128i *) (gconstpointer) (band + k * pitch));
-
-      low[k] = _mm_and_si128 (words, mask);
-      high[k] = _mm_and_si128 (_mm_srli_epi16 (words, 4), mask);
-    }
-  turn_bytes (low, even);
-  turn_bytes (high, odd);
-  for (guint c = 0; c < 16; c++)
-    {
-      memcpy (out + (c / 4 * 8 + code_of_nibble[c % 4 * 2]) * out_pitch, even + 8 * c, 8);
-      memcpy (out + (c / 4 * 8 + code_of_nibble[c % 4 * 2 + 1]) * out_pitch, odd + 8 * c, 8);
-    }
-}
-#endif
-
-/* n_lines rows of n_words words of nibbles, pitch bytes from row to row; code a of line l goes to
- * out[(a − first) × out_pitch + l], for n codes from first on. nibble: where code k of a word is, NULL for nibble k. */
+/* n_rows (a multiple of eight) rows of n words of nibbles, pitch bytes from row to row, as n ribbons, out_pitch bytes from one
+ * to the next: word k of row r of the w-th holds code k of word w of rows 8r …, the first in the lowest nibble. nibble: where
+ * code k of a word is. */
 static void
-turn_nibbles (const guint8 *restrict band, gsize pitch, gsize n_lines, gsize n_words, const guint8 *nibble, gsize first,
-              gsize n, guint8 *restrict out, gsize out_pitch)
+turn_nibbles (const guint8 *restrict packed, gsize pitch, gsize n, gsize n_rows, const guint8 nibble[8],
+              guint8 *restrict out, gsize out_pitch)
 {
-#ifdef TM_SSE2
-  guint8 code_of_nibble[8];
+  for (gsize w = 0; w < n; w += 8)
+    for (gsize r = 0; r < n_rows; r += 8)
+      {
+        const guint8 *from = packed + r * pitch + 4 * w;
+        guint8 *to = out + w * out_pitch + 4 * r;
+        const guint here = (guint) MIN (n - w, 8);
+        Words x[8];
 
-  for (guint8 k = 0; k < 8; k++)
-    code_of_nibble[nibble ? nibble[k] : k] = k;
+        for (guint k = 0; k < 8; k++)
+          {
+            if (here == 8)
+              x[k] = *(const WordsAnywhere *) (gconstpointer) (from + k * pitch);
+            else
+              {
+                x[k] = (Words) { 0 };
+                memcpy (&x[k], from + k * pitch, 4 * here);
+              }
+#if G_BYTE_ORDER != G_LITTLE_ENDIAN
+            for (guint j = 0; j < 8; j++)
+              x[k][j] = GUINT32_FROM_LE (x[k][j]);
 #endif
-  for (gsize l = 0; l < n_lines; l += 8)
+          }
+        for (guint k = 0; k < 4; k++)
+          SWAP_SQUARES (x[k], x[k + 4], 16, 0x0000FFFFu);
+        for (guint k = 0; k < 8; k += 4)
+          {
+            SWAP_SQUARES (x[k], x[k + 2], 8, 0x00FF00FFu);
+            SWAP_SQUARES (x[k + 1], x[k + 3], 8, 0x00FF00FFu);
+          }
+        for (guint k = 0; k < 8; k += 2)
+          SWAP_SQUARES (x[k], x[k + 1], 4, 0x0F0F0F0Fu);
+#ifdef __AVX2__
+        if (here == 8)
+          {
+            __m256 square[8];
+            float *row[8];
+
+            for (guint k = 0; k < 8; k++)
+              {
+                square[k] = (__m256) x[nibble[k]];
+                row[k] = (float *) (gpointer) (to + k * out_pitch);
+              }
+            store_turned (square, row, 0);
+            continue;
+          }
+#endif
+        for (guint j = 0; j < here; j++)
+          for (guint k = 0; k < 8; k++)
+            {
+              const guint32 word = GUINT32_TO_LE (x[nibble[k]][j]);
+
+              memcpy (to + j * out_pitch + 4 * k, &word, 4);
+            }
+      }
+}
+
+#ifdef __AVX2__
+static inline gboolean
+is_one_group (const guint32 group[8])
+{
+  const __m256i all = _mm256_loadu_si256 ((const __m256i *) (gconstpointer) group);
+
+  return _mm256_movemask_epi8 (_mm256_cmpeq_epi32 (all, _mm256_set1_epi32 ((gint) group[0]))) == -1;
+}
+
+/* The next codes of eight lines, in the low bits of eight numbers: so many bits from bit `shift` of a row of words on. */
+static inline __m256i
+fetch_codes (const guint8 *words, guint shift, guint bits)
+{
+  __m256i x = _mm256_loadu_si256 ((const __m256i *) (gconstpointer) words);
+
+  x = _mm256_srl_epi32 (x, _mm_cvtsi32_si128 ((gint) shift));
+  if (shift + bits > 32)
+    x = _mm256_or_si256 (x, _mm256_sll_epi32 (_mm256_loadu_si256 ((const __m256i *) (gconstpointer) (words + 32)),
+                                              _mm_cvtsi32_si128 ((gint) (32 - shift))));
+  return x;
+}
+#endif
+
+/* The values of a ribbon, n codes of each line from code first on: line l's go to row[l]. A column of eight codes is of one
+ * group, whatever the groups' order: group[i] is the i-th's, and has its eight scales and zero points one after another, from
+ * group to group pitch floats. */
+static inline __attribute__ ((always_inline)) void
+scale_ribbon_of (const guint8 *restrict ribbon, guint bits, gsize first, gsize n, guint8 flip,
+                 const guint32 *restrict group, const float *restrict scales, const float *restrict zeros, gsize pitch,
+                 float *const row[8])
+{
+  const guint32 mask = (1u << bits) - 1, flips = flip;
+  const gint bias = flip;
+  gsize i = 0;
+
+#ifdef __AVX2__
+  const guint at_once = bits <= 4 ? 8 : 4; /* columns whose codes fit into 32 bits */
+  const __m256i width = _mm256_set1_epi32 ((gint) bits), masks = _mm256_set1_epi32 ((gint) mask),
+                signs = _mm256_set1_epi32 (flip);
+
+  for (; i + 8 <= n; i += 8)
     {
-      const gsize rows = MIN (n_lines - l, 8);
+      gsize bit = (first + i) * bits;
+      __m256i x = fetch_codes (ribbon + bit / 32 * 32, (guint) (bit % 32), at_once * bits);
+      __m256 square[8];
 
-      for (gsize w = 0; w < n_words; w++)
+      if (i % 16 == 0) /* a cache line of each row: eight are more than the processor foresees */
+        for (guint k = 0; k < 8; k++)
+          __builtin_prefetch (row[k] + i + 48, 1);
+      for (guint k = 0; k < 8; k++)
         {
-          guint64 x[8] = { 0 };
+          __m256i q;
 
-#ifdef TM_SSE2
-          if (rows == 8 && w + 4 <= n_words && w * 8 >= first && w * 8 + 32 - first <= n)
+          if (k == 4 && at_once == 4)
             {
-              turn_four_words (band + l * pitch + w * 4, pitch, code_of_nibble, out + (w * 8 - first) * out_pitch + l,
-                               out_pitch);
-              w += 3;
-              continue;
+              bit += 4 * bits;
+              x = fetch_codes (ribbon + bit / 32 * 32, (guint) (bit % 32), 4 * bits);
             }
-#endif
-
-          for (gsize k = 0; k < rows; k++)
-            x[k] = spread_nibbles (tm_load_u32 (band + (l + k) * pitch + w * 4));
-          turn_square (x);
-          if (rows == 8 && w * 8 >= first && w * 8 + 8 - first <= n)
-            {
-              guint8 *to = out + (w * 8 - first) * out_pitch + l;
-
-              for (gsize k = 0; k < 8; k++)
-                store_u64 (to + k * out_pitch, x[nibble ? nibble[k] : k]);
-              continue;
-            }
-          for (gsize k = 0; k < 8; k++)
-            {
-              const gsize a = w * 8 + k;
-              const guint64 codes = x[nibble ? nibble[k] : k];
-
-              if (a < first || a - first >= n)
-                continue;
-              for (gsize j = 0; j < rows; j++)
-                out[(a - first) * out_pitch + l + j] = (guint8) (codes >> (8 * j));
-            }
+          q = _mm256_and_si256 (x, masks);
+          x = _mm256_srlv_epi32 (x, width);
+          if (flip)
+            q = _mm256_sub_epi32 (_mm256_xor_si256 (q, signs), signs);
+          square[k] = _mm256_cvtepi32_ps (q);
         }
+      if (is_one_group (group + i))
+        {
+          const __m256 scale = _mm256_loadu_ps (scales + group[i] * pitch),
+                       zero = _mm256_loadu_ps (zeros + group[i] * pitch);
+
+          for (guint k = 0; k < 8; k++)
+            square[k] = _mm256_mul_ps (scale, _mm256_sub_ps (square[k], zero));
+        }
+      else
+        for (guint k = 0; k < 8; k++)
+          square[k] = _mm256_mul_ps (_mm256_loadu_ps (scales + group[i + k] * pitch),
+                                     _mm256_sub_ps (square[k], _mm256_loadu_ps (zeros + group[i + k] * pitch)));
+      store_turned (square, row, i);
     }
+#endif
+  for (; i < n; i += 8)
+    {
+      const guint here = (guint) MIN (n - i, 8);
+      float square[8][8];
+
+      for (guint k = 0; k < here; k++)
+        {
+          const float *scale = scales + group[i + k] * pitch, *zero = zeros + group[i + k] * pitch;
+          const gsize bit = (first + i + k) * bits;
+          const guint8 *words = ribbon + bit / 32 * 32;
+          const guint shift = bit % 32;
+          guint32 x[8];
+
+          for (guint l = 0; l < 8; l++)
+            x[l] = tm_load_u32 (words + 4 * l) >> shift;
+          if (shift + bits > 32)
+            for (guint l = 0; l < 8; l++)
+              x[l] |= tm_load_u32 (words + 32 + 4 * l) << (32 - shift);
+          for (guint l = 0; l < 8; l++)
+            square[k][l] = scale[l] * ((float) ((gint) ((x[l] & mask) ^ flips) - bias) - zero[l]);
+        }
+      for (guint l = 0; l < 8; l++)
+        for (guint k = 0; k < here; k++)
+          row[l][i + k] = square[k][l];
+    }
+}
+
+static void
+scale_ribbon (const guint8 *restrict ribbon, guint bits, gsize first, gsize n, guint8 flip,
+              const guint32 *restrict group, const float *restrict scales, const float *restrict zeros, gsize pitch,
+              float *const row[8])
+{
+  if (flip)
+    scale_ribbon_of (ribbon, bits, first, n, flip, group, scales, zeros, pitch, row);
+  else
+    scale_ribbon_of (ribbon, bits, first, n, 0, group, scales, zeros, pitch, row);
 }
 
 /* n bytes, each two codes: low nibble first. */

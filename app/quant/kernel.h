@@ -328,8 +328,8 @@ TYPE_DELTA (IQ1_M, 256, 16, 8)
   [TM_DTYPE_##T] = { T##_value_blocks, T##_raw_blocks, T##_scale_blocks, T##_offset_blocks, T##_level_blocks }
 
 const TmKernels TM_KERNELS = {
-  .integer = { scale_codes, scale_codes_offset, scale_codes_by_index, look_up, spread_columns, turn_nibbles, split_nibbles,
-                split_pairs, untile, unpack_eights },
+  .integer = { scale_codes, scale_codes_offset, scale_codes_by_index, look_up, spread_columns, turn_nibbles,
+                scale_ribbon, split_nibbles, split_pairs, untile, unpack_eights },
   .block = {
     ENTRY (Q4_0), ENTRY_O (Q4_1), ENTRY (Q5_0), ENTRY_O (Q5_1), ENTRY (Q8_0), ENTRY (Q8_1), ENTRY_O (Q2_K),
     ENTRY (Q3_K), ENTRY_O (Q4_K), ENTRY_O (Q5_K), ENTRY (Q6_K), ENTRY (Q8_K), ENTRY (IQ2_XXS), ENTRY (IQ2_XS),

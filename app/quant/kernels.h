@@ -22,8 +22,10 @@ typedef struct
   void (*look_up) (const guint8 *codes, gsize n, guint bits, const guint32 *group, const float *table, float *out);
   void (*spread_columns) (const guint8 *band, gsize pitch, gsize n_lines, guint bits, gsize n_words, guint8 *out,
                           gsize out_pitch);
-  void (*turn_nibbles) (const guint8 *band, gsize pitch, gsize n_lines, gsize n_words, const guint8 *nibble, gsize first,
-                        gsize n, guint8 *out, gsize out_pitch);
+  void (*turn_nibbles) (const guint8 *packed, gsize pitch, gsize n, gsize n_rows, const guint8 nibble[8], guint8 *out,
+                        gsize out_pitch);
+  void (*scale_ribbon) (const guint8 *ribbon, guint bits, gsize first, gsize n, guint8 flip, const guint32 *group,
+                        const float *scales, const float *zeros, gsize pitch, float *const row[8]);
   void (*split_nibbles) (const guint8 *packed, gsize n, guint8 *out);
   void (*split_pairs) (const guint8 *packed, gsize n, guint8 *low, guint8 *high);
   void (*untile) (const guint8 *packed, gsize n, guint8 *out);

@@ -46,9 +46,10 @@ find (const TmTensor *tensor, guint64 flat, Place *at, GError **error)
   at->n_zero_pieces = tm_packed_integer_locate_zero (data, at->slice, at->row, at->group, at->zero_piece);
   return read_pieces (data->words, at->piece, at->n_pieces, &at->code, &at->bits, error)
          && read_pieces (data->zero.stored, at->zero_piece, at->n_zero_pieces, &at->stored_zero, &zero_bits, error)
-         && tm_packed_integer_read_parameter (data, &data->scale, at->slice, at->row, 1, at->group, 1, &at->scale,
-                                              error)
-         && tm_packed_integer_read_parameter (data, &data->zero, at->slice, at->row, 1, at->group, 1, &at->zero, error);
+         && tm_packed_integer_read_parameter (data, &data->scale, at->slice, at->row, 1, at->group, 1,
+                                              (TmParameterNumbers) { &at->scale, 1, 1 }, error)
+         && tm_packed_integer_read_parameter (data, &data->zero, at->slice, at->row, 1, at->group, 1,
+                                              (TmParameterNumbers) { &at->zero, 1, 1 }, error);
 }
 
 static gint

@@ -133,6 +133,23 @@ tm_packed_integer_read_codes (const TmPackedInteger *data, guint64 slice, guint6
     }
 }
 
+gboolean
+tm_packed_integer_get_ribbon (const TmPackedInteger *data, TmCodeLayout *ribbon)
+{
+  const gboolean across = data->arrangement == TM_WORDS_ALONG_COLUMNS;
+
+  return (across || data->arrangement == TM_WORDS_ALONG_ROWS) && across == !data->layout.down
+         && tm_layout_get_ribbon (&data->layout, ribbon);
+}
+
+gboolean
+tm_packed_integer_read_ribbons (const TmPackedInteger *data, guint64 slice, guint64 row, gsize n_rows, guint64 column,
+                                gsize n_columns, guint8 *out, gsize out_pitch, GError **error)
+{
+  return (data->layout.down ? tm_layout_read_ribbons : tm_layout_turn_ribbons) (
+      &data->layout, data->words, slice, row, n_rows, column, n_columns, out, out_pitch, error);
+}
+
 guint
 tm_packed_integer_locate (const TmPackedInteger *data, guint64 slice, guint64 row, guint64 column,
                           TmCodePiece pieces[TM_MAX_CODE_PIECES])

@@ -6,13 +6,6 @@
 #include "quant/kernels.h"
 #include "quant/quant-private.h"
 
-enum
-{
-  STRIPE_WORDS,
-  STRIPE_CODES,
-  STRIPE_SCALES
-};
-
 /* --- Groups and their parameters -------------------------------------------------------------------------------------- */
 
 guint
@@ -35,82 +28,57 @@ tm_packed_integer_locate_zero (const TmPackedInteger *data, guint64 slice, guint
 
 static gboolean
 read_elements (const TmGroupParameter *p, guint64 slice, guint64 row, gsize n_rows, guint64 group, gsize n_groups,
-               float *out, GError **error)
+               TmParameterNumbers out, GError **error)
 {
+  const gboolean down = p->row_step == 1; /* [group, row]: a run of rows for each group */
   const guint64 base = slice * p->slice_step + row * p->row_step + group * p->group_step;
+  const guint64 run_step = down ? p->group_step : p->row_step, step = down ? 1 : p->group_step;
+  const gsize run_to = down ? out.group : out.row, to = down ? out.row : out.group;
+  gsize n_runs = down ? n_groups : n_rows, n = down ? n_rows : n_groups;
   float few[256];
 
-  if (p->row_step == 1)
-    { /* [group, row]: a run of rows for each group */
-      for (gsize g = 0; g < n_groups; g++)
-        for (gsize r = 0; r < n_rows; r += G_N_ELEMENTS (few))
-          {
-            gsize n = MIN (n_rows - r, G_N_ELEMENTS (few));
-
-            if (!tm_operand_read_f32 (p->stored, base + g * p->group_step + r, n, few, error))
-              return FALSE;
-            for (gsize i = 0; i < n; i++)
-              out[(r + i) * n_groups + g] = few[i];
-          }
-    }
-  else if (p->group_step == 1 && p->row_step == n_groups)
+  if (step == 1 && to == 1 && run_step == n && run_to == n) /* one after another, here and there */
     {
-      if (!tm_operand_read_f32 (p->stored, base, n_rows * n_groups, out, error))
-        return FALSE;
+      n *= n_runs;
+      n_runs = 1;
     }
-  else
-    for (gsize r = 0; r < n_rows; r++)
+  for (gsize r = 0; r < n_runs; r++)
+    for (gsize i = 0, here; i < n; i += here)
       {
-        float *to = out + r * n_groups;
+        float *at = out.at + r * run_to + i * to, *from = to == 1 ? at : few;
 
-        if (r > 0 && p->row_step == 0)
-          {
-            memcpy (to, out, n_groups * sizeof *out);
-            continue;
-          }
-        if (p->group_step == 1)
-          {
-            if (!tm_operand_read_f32 (p->stored, base + r * p->row_step, n_groups, to, error))
-              return FALSE;
-            continue;
-          }
-        for (gsize g = 0; g < n_groups; g++)
-          if (!tm_operand_read_f32 (p->stored, base + r * p->row_step + g * p->group_step, 1, to + g, error))
-            return FALSE;
+        here = step != 1 ? 1 : to == 1 ? n - i : MIN (n - i, G_N_ELEMENTS (few));
+        if (!tm_operand_read_f32 (p->stored, base + r * run_step + i * step, here, from, error))
+          return FALSE;
+        for (gsize k = 0; k < here && (to != 1 || p->shift != 0); k++)
+          at[k * to] = p->shift != 0 ? from[k] + p->shift : from[k];
       }
-  if (p->shift != 0)
-    for (gsize i = 0; i < n_rows * n_groups; i++)
-      out[i] += p->shift;
   return TRUE;
 }
 
 static gboolean
 read_codes (const TmGroupParameter *p, guint64 slice, guint64 row, gsize n_rows, guint64 group, gsize n_groups,
-            float *out, GError **error)
+            TmParameterNumbers out, GError **error)
 {
   g_autofree guint8 *codes = g_malloc (n_rows * n_groups);
+  const gboolean across = p->lines_are_groups;
+  const gsize n_lines = across ? n_groups : n_rows, n = across ? n_rows : n_groups;
+  const gsize line_to = across ? out.group : out.row, to = across ? out.row : out.group;
   const guint mask = (1u << p->layout.bits) - 1;
 
-  if (p->lines_are_groups)
-    {
-      if (!tm_layout_read (&p->layout, p->stored, slice, group, n_groups, row, n_rows, codes, error))
-        return FALSE;
-      for (gsize g = 0; g < n_groups; g++)
-        for (gsize r = 0; r < n_rows; r++)
-          out[r * n_groups + g] = (float) ((codes[g * n_rows + r] + p->add) & mask);
-      return TRUE;
-    }
-  if (!tm_layout_read (&p->layout, p->stored, slice, row, n_rows, group, n_groups, codes, error))
+  if (!tm_layout_read (&p->layout, p->stored, slice, across ? group : row, n_lines, across ? row : group, n, codes,
+                       error))
     return FALSE;
-  for (gsize i = 0; i < n_rows * n_groups; i++)
-    out[i] = (float) ((codes[i] + p->add) & mask);
+  for (gsize l = 0; l < n_lines; l++)
+    for (gsize i = 0; i < n; i++)
+      out.at[l * line_to + i * to] = (float) ((codes[l * n + i] + p->add) & mask);
   return TRUE;
 }
 
 /* EXL2: scale = (s + 1)² × max / 256, s a nibble; the zero point is the middle of the group's own width. */
 static gboolean
 read_ragged (const TmPackedInteger *data, gboolean is_scale, guint64 row, gsize n_rows, guint64 group, gsize n_groups,
-             float *out, GError **error)
+             TmParameterNumbers out, GError **error)
 {
   g_autofree guint8 *codes = g_malloc (n_rows * n_groups);
 
@@ -122,15 +90,15 @@ read_ragged (const TmPackedInteger *data, gboolean is_scale, guint64 row, gsize 
       {
         const guint s = is_scale ? codes[g * n_rows + r] + 1u : 0;
 
-        out[r * n_groups + g] = is_scale ? (float) (s * s) * data->ragged->scale_max[group + g] / 256
-                                         : (float) (1u << (data->ragged->bits[group + g] - 1));
+        out.at[r * out.row + g * out.group] = is_scale ? (float) (s * s) * data->ragged->scale_max[group + g] / 256
+                                                       : (float) (1u << (data->ragged->bits[group + g] - 1));
       }
   return TRUE;
 }
 
 gboolean
 tm_packed_integer_read_parameter (const TmPackedInteger *data, const TmGroupParameter *p, guint64 slice, guint64 row,
-                                  gsize n_rows, guint64 group, gsize n_groups, float *out, GError **error)
+                                  gsize n_rows, guint64 group, gsize n_groups, TmParameterNumbers out, GError **error)
 {
   if (data->ragged)
     return read_ragged (data, p == &data->scale, row, n_rows, group, n_groups, out, error);
@@ -143,223 +111,18 @@ tm_packed_integer_read_parameter (const TmPackedInteger *data, const TmGroupPara
     case TM_PARAMETER_CONSTANT:
     case TM_PARAMETER_NONE:
     default:
-      for (gsize i = 0; i < n_rows * n_groups; i++)
-        out[i] = p->constant;
+      for (gsize r = 0; r < n_rows; r++)
+        for (gsize g = 0; g < n_groups; g++)
+          out.at[r * out.row + g * out.group] = p->constant;
       return TRUE;
     }
-}
-
-/* --- Stripes ----------------------------------------------------------------------------------------------------------
- * A run along a row of a packing that goes down columns touches a word of every row of words: the same words hold the
- * rows beside it, so a stripe of rows is unpacked at once and kept for the next runs. */
-
-static gboolean
-is_strided (const TmPackedInteger *data)
-{
-  return data->layout.down || data->arrangement == TM_WORDS_ALONG_COLUMNS || data->arrangement == TM_WORDS_RAGGED;
-}
-
-typedef struct
-{
-  guint64 slice, row, column;
-  gsize n_rows, n_columns;
-} Rectangle;
-
-/* Rows around the wanted ones: as many as the scratch holds. */
-static void
-widen (const TmPackedInteger *data, gsize bytes, gsize bytes_a_row, guint64 *row, gsize *n_rows)
-{
-  const guint64 at_once = CLAMP (bytes / MAX (bytes_a_row, 1) / 32 * 32, 1, data->n_rows);
-  const guint64 from = *row / at_once * at_once, to = MIN (from + at_once, data->n_rows);
-
-  if (*row + *n_rows > to)
-    return;
-  *row = from;
-  *n_rows = (gsize) (to - from);
-}
-
-static gboolean
-is_long (const TmPackedInteger *data, const Rectangle *at)
-{
-  return at->n_rows < 64 && (at->n_columns >= 4096 || at->n_columns >= data->n_columns / 2);
-}
-
-static gboolean
-wants_stripe (const TmPackedInteger *data, const Rectangle *at)
-{
-  return is_strided (data) && is_long (data, at);
-}
-
-static TmStripe *
-take (gsize size, GError **error)
-{
-  TmStripe *stripe = tm_stripe_take (size);
-
-  if (stripe == NULL)
-    g_set_error_literal (error, TM_ERROR, TM_ERROR_TENSOR, "out of memory");
-  return stripe;
-}
-
-/* The words of a broad stripe of rows as they are in the file, and from them the codes of a narrow one that the processor's
- * cache holds. FALSE: not this packing. */
-#define NARROW_BYTES 524288u
-
-static gboolean
-unpack_stripe (const TmPackedInteger *data, const Rectangle *at, guint8 *out, gsize out_pitch, gboolean *done,
-               GError **error)
-{
-  const gboolean down
-      = data->arrangement == TM_WORDS_ALONG_ROWS && data->layout.down && data->layout.order != TM_ORDER_PADDED;
-  const guint64 n_word_rows
-      = down ? (tm_layout_get_stream_bits (&data->layout, data->n_columns) + 31) / 32 : data->n_columns;
-  Rectangle broad = *at;
-  TmStripe *stripe;
-
-  *done = FALSE;
-  if ((!down && (data->arrangement != TM_WORDS_ALONG_COLUMNS || !tm_layout_can_turn (&data->layout)))
-      || n_word_rows > TM_STRIPE_BYTES / 128)
-    return TRUE;
-  stripe = tm_stripe_find (data->owner, STRIPE_WORDS, at->slice * data->n_rows + at->row, at->n_rows, 0, 1);
-  if (stripe == NULL)
-    {
-      gsize row_bytes;
-
-      /* Down columns there are few pieces to read, so a stripe can be as small as the second cache. */
-      widen (data, down ? TM_STRIPE_BYTES * 3 / 8 : TM_STRIPE_BYTES, (gsize) n_word_rows * (down ? 5 : 1), &broad.row,
-             &broad.n_rows);
-      if (!down && broad.row % 8 != 0)
-        return TRUE;
-      row_bytes = down ? broad.n_rows * 4 : (broad.n_rows + 7) / 8 * 4;
-      stripe = tm_stripe_take ((gsize) n_word_rows * (row_bytes + 64));
-      if (stripe == NULL)
-        return TRUE;
-      if (!tm_operand_read_band (data->words,
-                                 at->slice * data->layout.slice + (down ? broad.row * 4 : broad.row / 8 * 4),
-                                 down ? data->layout.pitch * 4 : data->layout.pitch, (gsize) n_word_rows, row_bytes,
-                                 stripe->bytes, row_bytes + 64, error))
-        return FALSE;
-      stripe->owner = data->owner;
-      stripe->key = STRIPE_WORDS;
-      stripe->row = at->slice * data->n_rows + broad.row;
-      stripe->n_rows = broad.n_rows;
-      stripe->column = 0;
-      stripe->n_columns = 1;
-      stripe->pitch = row_bytes + 64;
-    }
-  {
-    const gsize skip = (gsize) (at->slice * data->n_rows + at->row - stripe->row);
-
-    if (down)
-      tm_layout_unpack_columns (&data->layout, stripe->bytes + skip * 4, stripe->pitch, at->n_rows,
-                                (gsize) data->n_columns, out, out_pitch);
-    else
-      tm_layout_turn (&data->layout, stripe->bytes + skip / 8 * 4, stripe->pitch, (gsize) data->n_columns, skip % 8,
-                      at->n_rows, out, out_pitch);
-  }
-  *done = TRUE;
-  return TRUE;
-}
-
-static const guint8 *
-get_codes (const TmPackedInteger *data, const Rectangle *at, gsize *pitch, GError **error)
-{
-  const guint64 row = at->slice * data->n_rows + at->row;
-  TmStripe *stripe = tm_stripe_find (data->owner, STRIPE_CODES, row, at->n_rows, at->column, at->n_columns);
-
-  if (stripe == NULL)
-    {
-      Rectangle whole = *at;
-      gsize whole_pitch;
-      gboolean wide = wants_stripe (data, at), done = FALSE;
-
-      if (wide)
-        {
-          whole.column = 0;
-          whole.n_columns = (gsize) data->n_columns;
-          widen (data, data->arrangement == TM_WORDS_RAGGED ? TM_STRIPE_BYTES : NARROW_BYTES, whole.n_columns,
-                 &whole.row, &whole.n_rows);
-          if (whole.n_rows > TM_STRIPE_BYTES / 2 / whole.n_columns) /* not even one row: only what is asked */
-            {
-              whole = *at;
-              wide = FALSE;
-            }
-        }
-      /* Rows a power of two apart would all fall on the same few lines of the cache. */
-      whole_pitch = whole.n_columns + (wide && data->arrangement != TM_WORDS_RAGGED ? 64 : 0);
-      stripe = take (whole.n_rows * whole_pitch, error);
-      if (stripe == NULL)
-        return NULL;
-      if (whole_pitch != whole.n_columns && !unpack_stripe (data, &whole, stripe->bytes, whole_pitch, &done, error))
-        return NULL;
-      if (!done)
-        {
-          whole_pitch = whole.n_columns;
-          if (!tm_packed_integer_read_codes (data, whole.slice, whole.row, whole.n_rows, whole.column, whole.n_columns,
-                                             stripe->bytes, error))
-            return NULL;
-        }
-      stripe->owner = data->owner;
-      stripe->key = STRIPE_CODES;
-      stripe->row = whole.slice * data->n_rows + whole.row;
-      stripe->n_rows = whole.n_rows;
-      stripe->column = whole.column;
-      stripe->n_columns = whole.n_columns;
-      stripe->pitch = whole_pitch;
-    }
-  *pitch = stripe->pitch;
-  return stripe->bytes + (row - stripe->row) * stripe->pitch + (at->column - stripe->column);
-}
-
-/* Scales, then zero points, of the rows and of groups first … : [row][group], pitch floats a row. */
-static gboolean
-get_parameters (const TmPackedInteger *data, const Rectangle *at, const float **scales, const float **zeros,
-                guint64 *first, gsize *pitch, GError **error)
-{
-  const guint64 row = at->slice * data->n_rows + at->row;
-  const guint64 group = data->index ? 0 : at->column / data->group_size;
-  const gsize n_groups
-      = (gsize) ((data->index ? data->n_groups : (at->column + at->n_columns - 1) / data->group_size + 1) - group);
-  TmStripe *stripe = tm_stripe_find (data->owner, STRIPE_SCALES, row, at->n_rows, group, n_groups);
-  gsize n;
-
-  if (stripe == NULL)
-    {
-      Rectangle whole = { at->slice, at->row, group, at->n_rows, n_groups };
-
-      if (is_long (data, at) && data->scale.row_step <= 1 && data->n_groups > 1 && data->n_groups <= NARROW_BYTES / 8)
-        {
-          whole.column = 0;
-          whole.n_columns = (gsize) data->n_groups;
-          widen (data, NARROW_BYTES, whole.n_columns * 8, &whole.row, &whole.n_rows);
-        }
-      n = whole.n_rows * whole.n_columns;
-      stripe = take (n * 8, error);
-      if (stripe == NULL
-          || !tm_packed_integer_read_parameter (data, &data->scale, whole.slice, whole.row, whole.n_rows, whole.column,
-                                                whole.n_columns, (float *) (gpointer) stripe->bytes, error)
-          || !tm_packed_integer_read_parameter (data, &data->zero, whole.slice, whole.row, whole.n_rows, whole.column,
-                                                whole.n_columns, (float *) (gpointer) stripe->bytes + n, error))
-        return FALSE;
-      stripe->owner = data->owner;
-      stripe->key = STRIPE_SCALES;
-      stripe->row = whole.slice * data->n_rows + whole.row;
-      stripe->n_rows = whole.n_rows;
-      stripe->column = whole.column;
-      stripe->n_columns = whole.n_columns;
-    }
-  n = (gsize) (stripe->n_rows * stripe->n_columns);
-  *pitch = (gsize) stripe->n_columns;
-  *first = stripe->column;
-  *scales = (const float *) (gpointer) stripe->bytes + (row - stripe->row) * stripe->n_columns;
-  *zeros = *scales + n;
-  return TRUE;
 }
 
 /* --- Rows × columns --------------------------------------------------------------------------------------------------- */
 
 static void
-fill_row (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at, const guint8 *codes,
-          const float *scales, const float *zeros, guint64 first, float *out)
+fill_row (const TmPackedInteger *data, TmQuantity quantity, const TmPackedRectangle *at, const guint8 *codes,
+          const float *scales, const float *zeros, float *out)
 {
   const TmIntegerKernels *kernels = &tm_kernels_get ()->integer;
 
@@ -392,7 +155,7 @@ fill_row (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at,
     }
   for (guint64 i = 0; i < at->n_columns;)
     {
-      const guint64 group = (at->column + i) / data->group_size;
+      const guint64 group = (at->column + i) / data->group_size, first = at->column / data->group_size;
       const gsize n = (gsize) MIN (at->n_columns - i, (group + 1) * data->group_size - (at->column + i));
       const float scale = scales[group - first], zero = zeros[group - first];
 
@@ -407,17 +170,80 @@ fill_row (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at,
     }
 }
 
+/* Group of every column, from that of the first on. */
+static guint32 *
+count_groups (const TmPackedInteger *data, const TmPackedRectangle *at)
+{
+  guint32 *group = g_new (guint32, at->n_columns), g = 0;
+  guint64 left = data->group_size - at->column % data->group_size;
+
+  for (gsize i = 0; i < at->n_columns; g++, left = data->group_size)
+    for (const gsize end = i + (gsize) MIN (left, at->n_columns - i); i < end; i++)
+      group[i] = g;
+  return group;
+}
+
+/* Values from ribbons of words, eight rows at a time: eight codes of a column are of one group each, so its groups may come
+ * in any order. */
+static gboolean
+decode_ribbons (const TmPackedInteger *data, const TmPackedRectangle *at, float *out, GError **error)
+{
+  gsize pitch, line, first;
+  TmPackedParameters parameters;
+  const guint8 *words;
+  g_autofree guint32 *counted = data->index ? NULL : count_groups (data, at);
+  g_autofree float *spare = g_new (float, at->n_columns);
+  TmCodeLayout ribbon;
+
+  if (!tm_packed_integer_has_ribbons (data, &ribbon)
+      || (words = tm_packed_integer_get_ribbons (data, &ribbon, at, &pitch, &line, &first, error)) == NULL
+      || !tm_packed_integer_get_parameters (data, at, TRUE, &parameters, error))
+    return FALSE;
+  for (gsize r = 0, n; r < at->n_rows; r += n, line = 0, words += pitch)
+    {
+      float *row[TM_RIBBON_LINES];
+
+      n = MIN (TM_RIBBON_LINES - line, at->n_rows - r);
+      for (gsize k = 0; k < TM_RIBBON_LINES; k++)
+        row[k] = k >= line && k < line + n ? out + (r + k - line) * at->n_columns : spare;
+      tm_kernels_get ()->integer.scale_ribbon (words, ribbon.bits, first, at->n_columns, data->flip,
+                                               counted ? counted : data->index + at->column,
+                                               parameters.scales + r - line, parameters.zeros + r - line,
+                                               parameters.group, row);
+    }
+  return TRUE;
+}
+
+static gboolean
+decode_values (const TmPackedInteger *data, const TmPackedRectangle *at, float *out, GError **error)
+{
+  const float *from;
+
+  if (!tm_packed_integer_wants_values (data, at))
+    return decode_ribbons (data, at, out, error);
+  from = tm_packed_integer_get_values (data, at, decode_ribbons, error);
+  if (from == NULL)
+    return FALSE;
+  for (gsize r = 0; r < at->n_rows; r++)
+    memcpy (out + r * at->n_columns, from + r * data->n_columns, at->n_columns * sizeof *out);
+  return TRUE;
+}
+
 /* Rows of one slice. Raw codes as int32 or as float32, the rest as float32. */
 static gboolean
-decode (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at, float *out, gint32 *raw, GError **error)
+decode (const TmPackedInteger *data, TmQuantity quantity, const TmPackedRectangle *at, float *out, gint32 *raw,
+        GError **error)
 {
   const guint8 *codes = NULL;
-  const float *scales = NULL, *zeros = NULL;
-  gsize pitch = 0, parameter_pitch = 0;
-  guint64 first = 0;
+  TmPackedParameters parameters;
+  TmCodeLayout ribbon;
+  gsize pitch = 0;
 
+  if (!raw && quantity == TM_QUANTITY_VALUE && !data->zero_is_offset && tm_packed_integer_has_ribbons (data, &ribbon)
+      && ribbon.order == TM_ORDER_STREAM)
+    return decode_values (data, at, out, error);
   if ((raw || quantity == TM_QUANTITY_VALUE || quantity == TM_QUANTITY_RAW)
-      && (codes = get_codes (data, at, &pitch, error)) == NULL)
+      && (codes = tm_packed_integer_get_codes (data, at, &pitch, error)) == NULL)
     return FALSE;
   if (raw || quantity == TM_QUANTITY_RAW)
     {
@@ -434,16 +260,16 @@ decode (const TmPackedInteger *data, TmQuantity quantity, const Rectangle *at, f
           }
       return TRUE;
     }
-  if (!get_parameters (data, at, &scales, &zeros, &first, &parameter_pitch, error))
+  if (!tm_packed_integer_get_parameters (data, at, FALSE, &parameters, error))
     return FALSE;
   for (gsize r = 0; r < at->n_rows; r++)
     {
-      Rectangle row = *at;
+      TmPackedRectangle row = *at;
 
       row.row += r;
       row.n_rows = 1;
-      fill_row (data, quantity, &row, codes ? codes + r * pitch : NULL, scales + r * parameter_pitch,
-                zeros + r * parameter_pitch, first, out + r * at->n_columns);
+      fill_row (data, quantity, &row, codes ? codes + r * pitch : NULL, parameters.scales + r * parameters.row,
+                parameters.zeros + r * parameters.row, out + r * at->n_columns);
     }
   return TRUE;
 }
@@ -455,11 +281,11 @@ decode_rows (const TmPackedInteger *data, TmQuantity quantity, guint64 row, gsiz
 {
   const gsize n_groups
       = data->index ? (gsize) data->n_groups : n_columns / (gsize) MIN (data->group_size, G_MAXINT32) + 2;
-  const gsize most = MAX (TM_STRIPE_BYTES / MAX (n_columns, 8 * n_groups), 1);
+  const gsize most = MAX (TM_STRIPE_BYTES / 2 / MAX (n_columns + 64, 8 * n_groups), 1);
 
   while (n_rows > 0)
     {
-      Rectangle at = { row / data->n_rows, row % data->n_rows, column, 0, n_columns };
+      TmPackedRectangle at = { row / data->n_rows, row % data->n_rows, column, 0, n_columns };
 
       at.n_rows = (gsize) MIN (MIN (n_rows, most), data->n_rows - at.row);
       if (!decode (data, quantity, &at, out, raw, error))

@@ -72,10 +72,16 @@ typedef struct
 void tm_packed_integer_attach (TmTensor *tensor, TmPackedInteger *data);
 void tm_packed_integer_free (TmPackedInteger *data);
 
-/* Effective scale or zero point of rows × groups: out[row × n_groups + group]. */
+/* Effective scale or zero point of rows × groups: at[r × row + g × group]. */
+typedef struct
+{
+  float *at;
+  gsize row, group;
+} TmParameterNumbers;
+
 gboolean tm_packed_integer_read_parameter (const TmPackedInteger *data, const TmGroupParameter *parameter,
                                            guint64 slice, guint64 row, gsize n_rows, guint64 group, gsize n_groups,
-                                           float *out, GError **error);
+                                           TmParameterNumbers out, GError **error);
 /* Where a code is; the number of pieces. */
 guint tm_packed_integer_locate (const TmPackedInteger *data, guint64 slice, guint64 row, guint64 column,
                                 TmCodePiece pieces[TM_MAX_CODE_PIECES]);
@@ -84,11 +90,53 @@ guint tm_packed_integer_get_group (const TmPackedInteger *data, guint64 column);
 guint tm_packed_integer_locate_zero (const TmPackedInteger *data, guint64 slice, guint64 row, guint64 group,
                                      TmCodePiece pieces[TM_MAX_CODE_PIECES]);
 
+/* --- packed-integer-stripes.c: what is read and unpacked, kept for the thread's next runs ------------------------------- */
+
+/* Of one slice. */
+typedef struct
+{
+  guint64 slice, row, column;
+  gsize n_rows, n_columns;
+} TmPackedRectangle;
+
+typedef gboolean (*TmPackedDecode) (const TmPackedInteger *data, const TmPackedRectangle *at, float *out,
+                                    GError **error);
+
+/* As tm_packed_integer_get_ribbon(), where some of them fit the scratch. */
+gboolean tm_packed_integer_has_ribbons (const TmPackedInteger *data, TmCodeLayout *ribbon);
+/* Ribbons that hold the rectangle, *pitch bytes from one to the next: its first row is line *line of the first, its first
+ * column code *first. */
+const guint8 *tm_packed_integer_get_ribbons (const TmPackedInteger *data, const TmCodeLayout *ribbon,
+                                             const TmPackedRectangle *at, gsize *pitch, gsize *line, gsize *first,
+                                             GError **error);
+const guint8 *tm_packed_integer_get_codes (const TmPackedInteger *data, const TmPackedRectangle *at, gsize *pitch,
+                                           GError **error);
+/* Of the rectangle's rows and groups, from that of the first column on (from 0 where groups have an index): that of a row and
+ * a group at [r × row + g × group], group 1 or, for ribbons, row 1; then as many rows before and behind can be read as
+ * ribbons of these rows have. */
+typedef struct
+{
+  const float *scales, *zeros;
+  gsize row, group;
+} TmPackedParameters;
+
+gboolean tm_packed_integer_get_parameters (const TmPackedInteger *data, const TmPackedRectangle *at, gboolean ribbons,
+                                           TmPackedParameters *parameters, GError **error);
+/* A few long rows, decoded with their neighbours; n_columns floats of the tensor from row to row. */
+gboolean tm_packed_integer_wants_values (const TmPackedInteger *data, const TmPackedRectangle *at);
+const float *tm_packed_integer_get_values (const TmPackedInteger *data, const TmPackedRectangle *at,
+                                           TmPackedDecode decode, GError **error);
+
 /* packed-integer-explain.c */
 gboolean tm_packed_integer_explain (const TmTensor *tensor, guint64 flat, TmScalar *scalar, GError **error);
 gboolean tm_packed_integer_describe (const TmTensor *tensor, guint64 flat, TmPacking *packing, GError **error);
 /* packed-integer-words.c: rows × columns of codes, a byte each, row after row. */
 gboolean tm_packed_integer_read_codes (const TmPackedInteger *data, guint64 slice, guint64 row, gsize n_rows,
                                        guint64 column, gsize n_columns, guint8 *out, GError **error);
+/* Its words as ribbons whose lines are rows (integer-layout.h); row: a multiple of 8, column: of 32. */
+gboolean tm_packed_integer_get_ribbon (const TmPackedInteger *data, TmCodeLayout *ribbon);
+gboolean tm_packed_integer_read_ribbons (const TmPackedInteger *data, guint64 slice, guint64 row, gsize n_rows,
+                                         guint64 column, gsize n_columns, guint8 *out, gsize out_pitch,
+                                         GError **error);
 
 G_END_DECLS
