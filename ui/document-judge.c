@@ -19,6 +19,12 @@ tm_document_get_zeros (TmDocument *self)
   return self->zeros;
 }
 
+TmZeros *
+tm_document_peek_zeros (TmDocument *self)
+{
+  return self->zeros;
+}
+
 void
 tm_document_take_sparsity (TmDocument *self, GPtrArray *found)
 {
@@ -58,6 +64,12 @@ gint
 tm_document_get_backend (TmDocument *self)
 {
   return self->support ? tm_support_map_get_backend (self->support) : -1;
+}
+
+TmSupportMap *
+tm_document_get_support (TmDocument *self)
+{
+  return self->support;
 }
 
 void

@@ -60,6 +60,7 @@ void tm_document_set_range (TmDocument *document, guint tensor, float range);
 /* Zeros by cause, as far as they were counted; made when first asked for, and anew when the comparison changes. NULL when
  * empty. */
 TmZeros *tm_document_get_zeros (TmDocument *document);
+TmZeros *tm_document_peek_zeros (TmDocument *document); /* NULL until somebody asked for them */
 void tm_document_take_sparsity (TmDocument *document, GPtrArray *found); /* of TmSparsity */
 /* Whether zeros are being counted, and how far that is; said by who counts. */
 typedef enum { TM_COUNTING_NONE, TM_COUNTING_ONE, TM_COUNTING_ALL } TmCounting;
@@ -67,6 +68,7 @@ void tm_document_set_counting (TmDocument *document, TmCounting counting, guint 
 TmCounting tm_document_get_counting (TmDocument *document, guint *tensor, double *fraction);
 /* The backend of the overlay of that name; −1 as long as none is chosen. Choosing one chooses the overlay. */
 gint tm_document_get_backend (TmDocument *document);
+TmSupportMap *tm_document_get_support (TmDocument *document); /* NULL: none */
 void tm_document_set_backend (TmDocument *document, gint backend);
 /* Entries of the legend, of overlays that have such: of one tensor, or (−1) of all. facts: (transfer full), NULL for none. */
 guint tm_document_list_legend (TmDocument *document, gint64 tensor, TmLegendEntry entries[TM_LEGEND_ENTRIES], char **facts);

@@ -29,6 +29,12 @@ void tm_inspector_add_total_error (GtkWidget *box, TmDocument *document, const T
 /* What is known of it; nothing where nothing is. selected: a value to mark, or NaN. */
 void tm_inspector_add_distribution (GtkWidget *box, TmDocument *document, guint tensor, double selected);
 void tm_inspector_add_total_distribution (GtkWidget *box, TmDocument *document, const TmModule *module);
+/* Nothing where nothing can be read. cause: of the selected scalar, −1 for none. */
+void tm_inspector_add_sparsity (GtkWidget *box, TmDocument *document, guint tensor, int cause);
+typedef enum { TM_ZEROS_NOT_COUNTED, TM_ZEROS_BEING_COUNTED, TM_ZEROS_COUNTED } TmZerosShown;
+TmZerosShown tm_inspector_get_zeros_shown (TmDocument *document, guint tensor);
+/* The chosen backend's own card, under its overlay. */
+void tm_inspector_add_chosen_support (GtkWidget *box, TmDocument *document, gint64 tensor);
 void tm_inspector_add_support (GtkWidget *box, TmDocument *document, guint tensor);
 void tm_inspector_add_model_support (GtkWidget *box, TmDocument *document);
 /* The bytes were read on a worker. */

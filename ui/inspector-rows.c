@@ -150,6 +150,8 @@ static void
 draw_bar (GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
 {
   const Bar *bar = data;
+  if (!(bar->share > 0))
+    return;
   gdk_cairo_set_source_rgba (cr, &bar->color);
   cairo_rectangle (cr, 0, 0, MAX (2.0, bar->share * width), height); /* a sliver of a share still shows */
   cairo_fill (cr);

@@ -19,6 +19,7 @@ struct _TmInspector
   GtkWidget *scrolled, *page;
   GCancellable *explaining;
   guint known; /* of the selection's statistics when it was last asked */
+  TmZerosShown zeros;
 };
 
 G_DEFINE_FINAL_TYPE (TmInspector, tm_inspector, GTK_TYPE_WIDGET)
@@ -59,6 +60,9 @@ typedef struct
   TmDelta delta;
   TmScalar baseline;
   char *delta_fault;
+  gboolean wants_cause;
+  TmAlignment *alignment; /* for the cause; NULL: none */
+  int cause;              /* TmZeroCause, or −1 */
 } ExplainJob;
 
 static void
@@ -68,6 +72,7 @@ explain_job_free (ExplainJob *job)
   tm_packing_card_unref (job->packing);
   tm_scalar_clear (&job->baseline);
   g_clear_pointer (&job->diff, tm_diff_unref);
+  g_clear_pointer (&job->alignment, tm_alignment_unref);
   g_free (job->delta_fault);
   g_free (job->fault);
   g_free (job->index);
@@ -99,6 +104,16 @@ explain_delta (ExplainJob *job)
 }
 
 static void
+explain_cause (ExplainJob *job, GCancellable *cancellable)
+{
+  guint8 cause;
+
+  if (tm_sparsity_classify (job->model, job->alignment, job->tensor,
+                            tm_tensor_flatten (tm_model_tensor (job->model, job->tensor), job->index), 1, &cause, cancellable, NULL))
+    job->cause = cause;
+}
+
+static void
 explain_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
   ExplainJob *job = data;
@@ -118,6 +133,8 @@ explain_run (GTask *task, gpointer source, gpointer data, GCancellable *cancella
       job->has_range = tm_tensor_get_group_range (tensor, &job->scalar, &job->range, cancellable, NULL);
       if (job->diff != NULL)
         explain_delta (job);
+      if (job->wants_cause)
+        explain_cause (job, cancellable);
       if (tensor->quantized)
         job->packing = tm_packing_card_new (tensor, &job->scalar, NULL);
     }
@@ -143,19 +160,26 @@ explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
     return;
   GtkWidget *page = page_new ();
   /* First what the picture shows. */
-  gboolean first = tm_document_get_overlay (self->document) == TM_OVERLAY_ERROR;
+  TmOverlay overlay = tm_document_get_overlay (self->document);
+  gboolean first = overlay == TM_OVERLAY_ERROR;
+  if (overlay == TM_OVERLAY_BACKEND)
+    tm_inspector_add_chosen_support (page, self->document, job->tensor);
   if (!first)
     tm_inspector_add_scalar (page, self->document, job->tensor, &job->scalar, job->has_range ? &job->range : NULL, job->fault);
   if (job->diff != NULL && job->fault == NULL)
     tm_inspector_add_delta (page, self->document, job->tensor, &job->scalar, &job->delta, &job->baseline, job->delta_fault);
   if (first)
     tm_inspector_add_scalar (page, self->document, job->tensor, &job->scalar, job->has_range ? &job->range : NULL, job->fault);
+  if (overlay == TM_OVERLAY_SPARSITY)
+    tm_inspector_add_sparsity (page, self->document, job->tensor, job->cause);
   tm_inspector_add_assumptions (page, self->document, job->tensor);
   if (job->packing != NULL)
     tm_inspector_add_packing (page, self->document, job->packing);
   tm_inspector_add_tensor_error (page, self->document, job->tensor);
   tm_inspector_add_tensor (page, self->document, job->tensor);
   tm_inspector_add_distribution (page, self->document, job->tensor, get_number (&job->scalar));
+  if (overlay != TM_OVERLAY_SPARSITY)
+    tm_inspector_add_sparsity (page, self->document, job->tensor, job->cause);
   tm_inspector_add_operands (page, self->document, job->tensor);
   tm_inspector_add_support (page, self->document, job->tensor);
   set_page (self, page);
@@ -171,6 +195,10 @@ explain_start (TmInspector *self, guint tensor, guint64 flat)
   TmComparison *comparison = tm_document_get_comparison (self->document);
   job->diff = comparison != NULL ? tm_diff_ref (tm_comparison_get_diff (comparison)) : NULL;
   job->tensor = tensor;
+  TmZeros *zeros = tm_document_peek_zeros (self->document);
+  job->cause = -1;
+  job->wants_cause = zeros != NULL;
+  job->alignment = zeros != NULL && tm_zeros_get_alignment (zeros) != NULL ? tm_alignment_ref (tm_zeros_get_alignment (zeros)) : NULL;
   job->index = g_new0 (guint64, t->rank + 1);
   tm_tensor_unflatten (t, flat, job->index);
   self->explaining = g_cancellable_new ();
@@ -191,6 +219,8 @@ update (TmInspector *self)
   TmModel *model = tm_document_get_model (self->document);
   guint tensor;
   guint64 flat;
+  if (model != NULL && tm_document_get_tensor (self->document, &tensor))
+    self->zeros = tm_inspector_get_zeros_shown (self->document, tensor);
   if (model != NULL && tm_document_get_scalar (self->document, &tensor, &flat))
     {
       explain_start (self, tensor, flat);
@@ -198,6 +228,7 @@ update (TmInspector *self)
     }
 
   GtkWidget *page = page_new ();
+  TmOverlay overlay = tm_document_get_overlay (self->document);
   if (model != NULL)
     {
       const TmAddress *address = tm_document_get_selection (self->document);
@@ -206,10 +237,16 @@ update (TmInspector *self)
         {
           if (address->within == TM_WITHIN_REGION)
             tm_inspector_add_region (page, self->document, address);
+          if (overlay == TM_OVERLAY_BACKEND)
+            tm_inspector_add_chosen_support (page, self->document, address->tensor);
+          if (overlay == TM_OVERLAY_SPARSITY)
+            tm_inspector_add_sparsity (page, self->document, address->tensor, -1);
           tm_inspector_add_assumptions (page, self->document, address->tensor);
           tm_inspector_add_tensor_error (page, self->document, address->tensor);
           tm_inspector_add_tensor (page, self->document, address->tensor);
           tm_inspector_add_distribution (page, self->document, address->tensor, (double) NAN);
+          if (overlay != TM_OVERLAY_SPARSITY)
+            tm_inspector_add_sparsity (page, self->document, address->tensor, -1);
           tm_inspector_add_operands (page, self->document, address->tensor);
           tm_inspector_add_support (page, self->document, address->tensor);
         }
@@ -228,6 +265,8 @@ update (TmInspector *self)
         }
       else
         {
+          if (overlay == TM_OVERLAY_BACKEND)
+            tm_inspector_add_chosen_support (page, self->document, -1);
           tm_inspector_add_total_error (page, self->document, model->root);
           tm_inspector_add_model (page, self->document);
         }
@@ -276,6 +315,15 @@ statistics_changed (TmDocument *document, TmInspector *self)
 }
 
 static void
+sparsity_changed (TmDocument *document, TmInspector *self)
+{
+  guint tensor;
+
+  if (tm_document_get_tensor (document, &tensor) && tm_inspector_get_zeros_shown (document, tensor) != self->zeros)
+    update (self);
+}
+
+static void
 tm_inspector_dispose (GObject *object)
 {
   TmInspector *self = TM_INSPECTOR (object);
@@ -313,6 +361,7 @@ tm_inspector_new (TmDocument *document)
   g_signal_connect_object (document, "selection-changed", G_CALLBACK (selection_changed), self, 0);
   g_signal_connect_object (document, "comparison-changed", G_CALLBACK (document_changed), self, 0);
   g_signal_connect_object (document, "statistics-changed", G_CALLBACK (statistics_changed), self, 0);
+  g_signal_connect_object (document, "sparsity-changed", G_CALLBACK (sparsity_changed), self, 0);
   g_signal_connect_object (document, "view-changed", G_CALLBACK (document_changed), self, 0);
   update (self);
   return GTK_WIDGET (self);

@@ -126,6 +126,12 @@ tm_support_map_free (TmSupportMap *map)
   g_free (map);
 }
 
+const guint *
+tm_support_map_get_counts (const TmSupportMap *map)
+{
+  return map->count;
+}
+
 gint
 tm_support_map_get_backend (const TmSupportMap *map)
 {

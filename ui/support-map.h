@@ -14,6 +14,7 @@ typedef struct _TmSupportMap TmSupportMap;
 TmSupportMap *tm_support_map_new (TmModel *model, gint backend, void (*changed) (gpointer), gpointer data);
 void tm_support_map_free (TmSupportMap *map);
 
+const guint *tm_support_map_get_counts (const TmSupportMap *map); /* tensors, by state; all 0 until it is there */
 gint tm_support_map_get_backend (const TmSupportMap *map); /* −1 as long as it is not known */
 /* NULL until the map is there. Of a folded stack the first block's tensor speaks for the worst of the stack. */
 const TmTensorMark *tm_support_map_get_marks (TmSupportMap *map, const TmLayout *layout, const TmTheme *theme);

@@ -317,6 +317,7 @@ tm_zeros_list_legend (const TmZeros *zeros, gint64 tensor, const TmTheme *theme,
     *facts = describe_tensor (one);
   else
     *facts = zeros->counted < zeros->found->len
-                 ? g_strdup_printf ("%u of %u tensors counted", zeros->counted, zeros->found->len) : NULL;
+                 ? g_strdup_printf ("%u of %u tensors counted", zeros->counted, zeros->found->len)
+                 : g_strdup ("shares of the whole model");
   return n;
 }
