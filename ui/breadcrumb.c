@@ -267,7 +267,7 @@ add_tensor (TmBreadcrumb *self, TmModel *model, const TmAddress *address)
   const TmTensor *tensor = tm_model_tensor (model, address->tensor);
   TmAddress whole = { .kind = TM_ADDRESS_TENSOR, .tensor = address->tensor };
   g_autofree char *full = tm_address_format (model, &whole);
-  const TmModule *module = tm_module_find (model->root, tensor->module ? tensor->module : ""), *shown;
+  const TmModule *module = tensor->owner, *shown;
   const char *name = full;
 
   shown = add_modules (self, module, TRUE, FALSE);

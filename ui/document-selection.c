@@ -131,7 +131,7 @@ unfold_for (TmDocument *self, const TmAddress *address)
   if (address->kind == TM_ADDRESS_MODULE)
     module = address->module;
   else if (address->kind == TM_ADDRESS_TENSOR)
-    module = tm_module_find (self->model->root, tm_model_tensor (self->model, address->tensor)->module);
+    module = tm_model_tensor (self->model, address->tensor)->owner;
 
   for (; module && module->parent; module = module->parent)
     {
@@ -254,7 +254,7 @@ tm_document_go_up (TmDocument *self)
         tm_document_select_tensor (self, at->tensor, TRUE);
       else
         {
-          TmModule *module = tm_module_find (self->model->root, tm_model_tensor (self->model, at->tensor)->module);
+          TmModule *module = tm_model_tensor (self->model, at->tensor)->owner;
 
           if (module && is_wrapper (module))
             module = module->parent;

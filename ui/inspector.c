@@ -305,9 +305,7 @@ statistics_changed (TmDocument *document, TmInspector *self)
       const TmAddress *address = tm_document_get_selection (document);
       const TmModule *module = address->kind == TM_ADDRESS_MODULE ? address->module
                                                                   : tm_document_get_model (document)->root;
-      guint missing = 0;
-      g_autoptr (TmStatistics) sum = tm_statistics_set_sum (set, module, &missing);
-      known = sum != NULL && missing == 0 ? 1 : 0;
+      known = tm_statistics_set_has_all (set, module) ? 1 : 0;
     }
   if (known != 0 && known != self->known)
     update (self);

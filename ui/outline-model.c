@@ -312,9 +312,7 @@ tm_outline_list_find (TmOutlineList *list, const TmAddress *address)
   else if (address->kind == TM_ADDRESS_TENSOR)
     tensor = address->tensor;
   if (tensor != G_MAXUINT)
-    {
-      target = tm_module_find (list->model->root, tm_model_tensor (list->model, tensor)->module);
-    }
+    target = tm_model_tensor (list->model, tensor)->owner;
   for (guint i = 0; i < list->entries->len; i++)
     {
       const Entry *entry = &g_array_index (list->entries, Entry, i);

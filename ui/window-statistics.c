@@ -1,5 +1,7 @@
 /* Statistics: of the selected tensor at once, of all tensors on demand, and of a small model's when there is nothing else to
  * do. What was found stays, also when it is cancelled. */
+#include <string.h>
+
 #include "analysis/statistics.h"
 #include "io/text.h"
 #include "ui/window-private.h"
@@ -7,7 +9,7 @@
 #define LOOK_MS 150
 #define IDLE_AFTER_MS 1500
 #define IDLE_MAX_BYTES (1ull << 30) /* models that are read through without being asked */
-#define SCAN_AT_MOST 4096u          /* tensors looked at a time for the count in the status line */
+#define IDLE_MAX_TENSORS 20000u     /* a millisecond each, whatever their size */
 #define SCAN_MISSES 64u             /* after so many that are not done the others are not either, nearly */
 
 typedef struct
@@ -16,8 +18,8 @@ typedef struct
   TmStatisticsSet *set;
   GCancellable **place; /* in the window */
   TmJob *job;
-  GArray *waiting;      /* guint: tensors that were not done when last looked at */
-  guint n, timer;
+  GArray *waiting;      /* guint: tensors; from first on those that were not done when last looked at */
+  guint first, n, timer;
   gboolean all;
 } Computing;
 
@@ -61,23 +63,22 @@ static gboolean
 look (gpointer data)
 {
   Computing *computing = data;
-  const guint before = computing->waiting->len;
+  const guint before = computing->first;
+  guint *waiting = (guint *) (gpointer) computing->waiting->data, at = before, misses[SCAN_MISSES], n_misses = 0;
   g_autofree char *label = NULL;
-  guint misses = 0;
 
-  for (guint i = 0, seen = 0; i < computing->waiting->len && seen < SCAN_AT_MOST && misses < SCAN_MISSES; seen++)
-    if (is_done (computing->set, g_array_index (computing->waiting, guint, i)))
-      g_array_remove_index (computing->waiting, i);
-    else
-      {
-        misses++;
-        i++;
-      }
-  label = g_strdup_printf ("Statistics %u / %u", computing->n - computing->waiting->len, computing->n);
+  while (at < computing->n && n_misses < SCAN_MISSES)
+    {
+      at += tm_statistics_set_count_done (computing->set, waiting + at, computing->n - at);
+      if (at < computing->n)
+        misses[n_misses++] = waiting[at++];
+    }
+  computing->first = at - n_misses;
+  memcpy (waiting + computing->first, misses, n_misses * sizeof *misses);
+  label = g_strdup_printf ("Statistics %u / %u", computing->first, computing->n);
   tm_jobs_set_label (computing->window->jobs, computing->job, label);
-  tm_jobs_set_progress (computing->window->jobs, computing->job,
-                        (double) (computing->n - computing->waiting->len) / MAX (computing->n, 1));
-  if (before != computing->waiting->len)
+  tm_jobs_set_progress (computing->window->jobs, computing->job, (double) computing->first / MAX (computing->n, 1));
+  if (before != computing->first)
     tm_document_statistics_arrived (computing->window->document);
   return G_SOURCE_CONTINUE;
 }
@@ -167,7 +168,7 @@ on_idle (gpointer data)
   TmModel *model = tm_document_get_model (self->document);
 
   self->computing_idle = 0;
-  if (model && model->bytes <= IDLE_MAX_BYTES)
+  if (model && model->bytes <= IDLE_MAX_BYTES && model->tensors->len <= IDLE_MAX_TENSORS)
     tm_window_compute_all (self);
   return G_SOURCE_REMOVE;
 }

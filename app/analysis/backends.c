@@ -53,9 +53,9 @@ is_gguf (TmModel *model)
 
 /* The module's role, or that of the nearest one above it that has any. */
 static TmModuleRole
-find_role (TmModel *model, const TmTensor *tensor)
+find_role (const TmTensor *tensor)
 {
-  const TmModule *module = tensor->module != NULL ? tm_module_find (model->root, tensor->module) : NULL;
+  const TmModule *module = tensor->owner;
 
   while (module != NULL && module->role == TM_MODULE_OTHER)
     module = module->parent;
@@ -65,7 +65,7 @@ find_role (TmModel *model, const TmTensor *tensor)
 TmOperation
 tm_tensor_get_operation (TmModel *model, const TmTensor *tensor)
 {
-  TmModuleRole role = find_role (model, tensor);
+  TmModuleRole role = find_role (tensor);
   gboolean ggml = is_gguf (model);
 
   if (role == TM_MODULE_EMBEDDING && tensor->rank == 2)
@@ -205,6 +205,15 @@ tm_tensor_get_all_support (TmModel *model, const TmTensor *tensor, TmSupport *su
     support[b] = look_up (schemes, b, operation);
 }
 
+static gboolean
+is_looked_up_alike (TmModel *model, const TmTensor *tensor, const gint schemes[MAX_SCHEMES], TmOperation operation)
+{
+  gint own[MAX_SCHEMES];
+
+  find_schemes (model, tensor, own);
+  return memcmp (own, schemes, sizeof own) == 0 && tm_tensor_get_operation (model, tensor) == operation;
+}
+
 TmBackendSummary *
 tm_backends_summarize (TmModel *model)
 {
@@ -212,6 +221,7 @@ tm_backends_summarize (TmModel *model)
   g_autofree GHashTable **needs = g_new (GHashTable *, tm_n_backend_rows);
   g_autofree GString **texts = g_new (GString *, tm_n_backend_rows);
   g_autofree TmSupport *support = g_new (TmSupport, tm_n_backend_rows);
+  guint n_alike = 0;
 
   for (guint b = 0; b < tm_n_backend_rows; b++)
     {
@@ -220,14 +230,23 @@ tm_backends_summarize (TmModel *model)
     }
   for (guint i = 0; i < model->tensors->len; i++)
     {
-      tm_tensor_get_all_support (model, tm_model_tensor (model, i), support);
+      const TmTensor *tensor = tm_model_tensor (model, i);
+      const TmOperation operation = tm_tensor_get_operation (model, tensor);
+      gint schemes[MAX_SCHEMES];
+
+      find_schemes (model, tensor, schemes);
+      n_alike++;
+      if (i + 1 < model->tensors->len && is_looked_up_alike (model, tm_model_tensor (model, i + 1), schemes, operation))
+        continue; /* mostly whole runs of tensors are alike */
       for (guint b = 0; b < tm_n_backend_rows; b++)
         {
-          summaries[b].count[support[b].state]++;
+          support[b] = look_up (schemes, b, operation);
+          summaries[b].count[support[b].state] += n_alike;
           if (support[b].state <= TM_SUPPORT_DEQUANTIZED && support[b].needs[0] != '\0'
               && strcmp (support[b].needs, "any") != 0 && g_hash_table_add (needs[b], (gpointer) support[b].needs))
             g_string_append_printf (texts[b], "; %s", support[b].needs);
         }
+      n_alike = 0;
     }
   for (guint b = 0; b < tm_n_backend_rows; b++)
     {

@@ -664,10 +664,11 @@ GArray *
 tm_query_run (const TmQuery *query, TmModel *model, TmStatisticsSet *set, const TmDiff *diff)
 {
   GArray *found = g_array_new (FALSE, FALSE, sizeof (guint));
+  const gboolean counts = set != NULL && (query->needs & (TM_QUERY_NEEDS_VALUES | TM_QUERY_NEEDS_CODES)) != 0;
 
   for (guint i = 0; i < model->tensors->len; i++)
     {
-      g_autoptr (TmStatistics) statistics = set != NULL ? tm_statistics_set_get (set, i) : NULL;
+      g_autoptr (TmStatistics) statistics = counts ? tm_statistics_set_get (set, i) : NULL;
 
       if (tm_query_matches (query, model, i, statistics, diff != NULL ? tm_diff_find (diff, i) : NULL))
         g_array_append_val (found, i);

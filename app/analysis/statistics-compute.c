@@ -218,13 +218,23 @@ make_statistics (const Task *task, const TmStatistics *before)
 static void
 publish (TmStatisticsSet *set, Task *task)
 {
-  TmStatistics *statistics;
+  gboolean taken = FALSE;
 
-  g_mutex_lock (&set->lock);
-  statistics = make_statistics (task, set->of[task->index]);
-  tm_statistics_unref (set->of[task->index]);
-  set->of[task->index] = statistics;
-  g_mutex_unlock (&set->lock);
+  while (!taken) /* made without the lock, which a window may be waiting for */
+    {
+      g_autoptr (TmStatistics) before = tm_statistics_set_get (set, task->index);
+      g_autoptr (TmStatistics) statistics = make_statistics (task, before);
+
+      g_mutex_lock (&set->lock);
+      taken = set->of[task->index] == before; /* else somebody else found another part of it meanwhile */
+      if (taken)
+        {
+          set->n_known += before == NULL;
+          tm_statistics_unref (before);
+          set->of[task->index] = g_steal_pointer (&statistics);
+        }
+      g_mutex_unlock (&set->lock);
+    }
   release_sums (task);
 }
 

@@ -11,6 +11,7 @@ struct _TmStatisticsSet
   GMutex lock;
   TmModel *model;
   TmStatistics **of; /* of each tensor, or NULL */
+  guint n_known;     /* of them, those that are not */
   gboolean loaded;
   char *identity;    /* of the model's files and readings, when the set was made; NULL: not to be kept */
 };

@@ -265,8 +265,11 @@ tm_statistics_set_load (TmStatisticsSet *set)
   tm_statistics_cache_load (set->identity, kept, n);
   g_mutex_lock (&set->lock);
   for (guint i = 0; i < n; i++)
-    if (set->of[i] == NULL)
-      set->of[i] = g_steal_pointer (&kept[i]);
+    if (set->of[i] == NULL && kept[i] != NULL)
+      {
+        set->of[i] = g_steal_pointer (&kept[i]);
+        set->n_known++;
+      }
   g_mutex_unlock (&set->lock);
   for (guint i = 0; i < n; i++)
     tm_statistics_unref (kept[i]);
@@ -282,6 +285,43 @@ tm_statistics_set_get (TmStatisticsSet *set, guint tensor)
     statistics = tm_statistics_ref (set->of[tensor]);
   g_mutex_unlock (&set->lock);
   return statistics;
+}
+
+guint
+tm_statistics_set_count_done (TmStatisticsSet *set, const guint *tensors, guint n)
+{
+  guint done = 0;
+
+  g_mutex_lock (&set->lock);
+  while (done < n && set->of[tensors[done]] != NULL
+         && (set->of[tensors[done]]->fault != NULL || set->of[tensors[done]]->parts == TM_STATISTICS_ALL))
+    done++;
+  g_mutex_unlock (&set->lock);
+  return done;
+}
+
+gboolean
+tm_statistics_set_has_all (TmStatisticsSet *set, const TmModule *module)
+{
+  g_autoptr (GPtrArray) open = g_ptr_array_new ();
+  gboolean all = TRUE;
+
+  g_mutex_lock (&set->lock);
+  if (module->parent == NULL)
+    all = set->n_known == set->model->tensors->len;
+  else
+    g_ptr_array_add (open, (gpointer) module);
+  while (open->len > 0 && all)
+    {
+      const TmModule *below = g_ptr_array_steal_index_fast (open, open->len - 1);
+
+      for (guint i = 0; i < below->tensors->len && all; i++)
+        all = set->of[g_array_index (below->tensors, guint, i)] != NULL;
+      for (guint i = 0; i < below->children->len; i++)
+        g_ptr_array_add (open, g_ptr_array_index (below->children, i));
+    }
+  g_mutex_unlock (&set->lock);
+  return all;
 }
 
 /* --- Sums --------------------------------------------------------------------------------------------------------- */

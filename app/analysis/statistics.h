@@ -72,6 +72,12 @@ gboolean tm_statistics_set_compute (TmStatisticsSet *set, const guint *tensors, 
 /* (transfer full); NULL where none of it was computed. Look at parts. */
 TmStatistics *tm_statistics_set_get (TmStatisticsSet *set, guint tensor);
 
+/* How many of the first tensors of a list are computed in all their parts or at fault, up to the first that is not. */
+guint tm_statistics_set_count_done (TmStatisticsSet *set, const guint *tensors, guint n);
+
+/* Nothing below a module is missing. */
+gboolean tm_statistics_set_has_all (TmStatisticsSet *set, const TmModule *module);
+
 /* Everything below a module (the root: the model) that has been computed, added up. missing (may be NULL): tensors that have
  * not been. parts: those that all have. (transfer full) */
 TmStatistics *tm_statistics_set_sum (TmStatisticsSet *set, const TmModule *module, guint *missing);

@@ -207,7 +207,7 @@ find_drawn (const TmLayout *layout, guint tensor)
   const guint index = layout->box_of_tensor[tensor] == TM_NO_BOX ? tm_layout_find_hiding_fold (layout, tensor) : TM_NO_BOX;
   const TmModule *first = index == TM_NO_BOX ? NULL : tm_layout_box (layout, index)->module;
   const char *name = tm_model_tensor (layout->model, tensor)->name;
-  const TmModule *module = first != NULL ? tm_module_find (layout->model->root, tm_model_tensor (layout->model, tensor)->module) : NULL;
+  const TmModule *module = first != NULL ? tm_model_tensor (layout->model, tensor)->owner : NULL;
   g_autofree char *drawn = NULL;
   gint64 found;
 

@@ -82,6 +82,7 @@ typedef struct
   const TmCodec *codec;   /* NULL when fault is set */
   gpointer codec_data;    /* the codec's own, freed by codec->free_data */
   const char *module;  /* dotted path of its module ("blk.0.attn_v"), the module's own; "" at the root; set by recognise */
+  struct _TmModule *owner; /* that module; NULL where there is no tree */
   char *fault;         /* as TmStored.fault */
   guint64 available;   /* with a fault: leading elements (flat) that can be read all the same; else 0 */
   gboolean shares_stored; /* name, shape and stride are those of values, which outlives it */

@@ -151,7 +151,8 @@ build (TmTree *tree)
       n_before = n;
       tree->node_of_tensor[i] = node;
       tm_module_add_tensor (tm_tree_node (tree, node)->module, i);
-      tensor->module = tm_tree_node (tree, node)->module->path;
+      tensor->owner = tm_tree_node (tree, node)->module;
+      tensor->module = tensor->owner->path;
     }
 }
 

@@ -179,6 +179,74 @@ make_safetensors (guint n_tensors, const char *path)
   return fclose (stream) == 0 && ok;
 }
 
+static void
+name_expert (char name[64], guint i)
+{
+  static const char *const roles[] = { "gate", "up", "down" };
+
+  g_snprintf (name, 64, "model.layers.%u.mlp.experts.%u.%s_proj.weight", i / 3 / 2770, i / 3 % 2770, roles[i % 3]);
+}
+
+/* Two shards and an index over them; every tensor is there. */
+static gboolean
+make_sharded (guint n_tensors, const char *folder)
+{
+  g_autofree char *index_path = g_build_filename (folder, "model.safetensors.index.json", NULL);
+  FILE *index = g_mkdir (folder, 0700) == 0 ? fopen (index_path, "wb") : NULL;
+  gboolean ok = index != NULL;
+  char name[64];
+
+  for (guint shard = 0, i = 0; shard < 2 && ok; shard++)
+    {
+      g_autofree char *file = g_strdup_printf ("model-%05u-of-00002.safetensors", shard + 1);
+      g_autofree char *path = g_build_filename (folder, file, NULL);
+      FILE *stream = fopen (path, "wb");
+      Maker maker = { stream, 0 };
+      long length;
+
+      ok = stream != NULL;
+      if (!ok)
+        break;
+      if (shard == 0)
+        fputs ("{\"weight_map\":{", index);
+      put (&maker, 0, 8);
+      for (guint64 offset = 0; i < (shard + 1) * (n_tensors / 2); i++, offset += 8)
+        {
+          name_expert (name, i);
+          fprintf (stream, "%c\"%s\":{\"dtype\":\"F16\",\"shape\":[2,2],\"data_offsets\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "]}",
+                   offset == 0 ? '{' : ',', name, offset, offset + 8);
+          fprintf (index, "%s\"%s\":\"%s\"", i > 0 ? "," : "", name, file);
+        }
+      putc ('}', stream);
+      length = ftell (stream) - 8;
+      rewind (stream);
+      put (&maker, (guint64) length, 8);
+      ok = fflush (stream) == 0 && ftruncate (fileno (stream), 8 + length + (off_t) (n_tensors / 2) * 8) == 0;
+      ok = fclose (stream) == 0 && ok;
+    }
+  if (index != NULL)
+    {
+      fputs ("}}", index);
+      ok = fclose (index) == 0 && ok;
+    }
+  return ok;
+}
+
+static void
+remove_sharded (const char *folder)
+{
+  static const char *const names[]
+      = { "model.safetensors.index.json", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = g_build_filename (folder, names[i], NULL);
+
+      g_unlink (path);
+    }
+  g_rmdir (folder);
+}
+
 /* --- Measuring ---------------------------------------------------------------------------------------------------- */
 
 typedef struct
@@ -295,6 +363,8 @@ main (void)
     }
   print_case ("safetensors, 1 000 tensors", path, make_safetensors (1000, path), 50);
   g_unlink (path);
+  print_case ("safetensors, index and 2 shards", path, make_sharded (498600, path), 2000);
+  remove_sharded (path);
   g_rmdir (folder);
   return 0;
 }
