@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/error.h"
+
 static gboolean
 is_inside (const char *path, const char *folder)
 {
@@ -71,6 +73,32 @@ tm_beside_resolve (const char *folder, const char *name, char **path)
     return TM_BESIDE_OUTSIDE;
   *path = g_steal_pointer (&full);
   return TM_BESIDE_OK;
+}
+
+TmBeside
+tm_beside_read (const char *folder, const char *name, guint limit, TmSource **source, char **text, gsize *length, GError **error)
+{
+  g_autofree char *path = NULL;
+  const TmBeside beside = tm_beside_resolve (folder, name, &path);
+  guint64 size;
+
+  *source = NULL;
+  *text = NULL;
+  *length = 0;
+  if (beside != TM_BESIDE_OK || (*source = tm_source_open (path, error)) == NULL)
+    return beside;
+  size = tm_source_get_size (*source);
+  if (size > limit)
+    {
+      g_set_error (error, TM_ERROR, TM_ERROR_FORMAT, "%" G_GUINT64_FORMAT " bytes are over the limit of %u", size, limit);
+      return beside;
+    }
+  *length = (gsize) size;
+  *text = g_malloc (*length + 1);
+  (*text)[*length] = '\0';
+  if (!tm_source_read (*source, 0, *text, *length, error))
+    g_clear_pointer (text, g_free);
+  return beside;
 }
 
 static gboolean

@@ -2,7 +2,7 @@
  * the same folder are followed, and links only as far as the folder, or the hub cache it is part of (design/bad-input.md). */
 #pragma once
 
-#include <glib.h>
+#include "io/source.h"
 
 G_BEGIN_DECLS
 
@@ -16,6 +16,11 @@ typedef enum
 
 /* Where name in folder is. path: set for OK and MISSING. (transfer full) */
 TmBeside tm_beside_resolve (const char *folder, const char *name, char **path);
+
+/* The whole of a small file beside, with a NUL behind it: for OK text and source, or neither and the error (over the limit of bytes,
+ * or it cannot be read). Everything is (transfer full). */
+TmBeside tm_beside_read (const char *folder, const char *name, guint limit, TmSource **source, char **text, gsize *length,
+                         GError **error);
 
 /* "PREFIX-00002-of-00005SUFFIX" → prefix (transfer full), number, count. FALSE if the name is not like that. */
 gboolean tm_beside_parse_part (const char *name, const char *suffix, char **prefix, guint *number, guint *count);

@@ -89,34 +89,22 @@ read_members (TmModel *model, TmSource *source, TmJson *json)
 void
 tm_config_read (const char *folder, TmModel *model)
 {
-  g_autofree char *path = NULL;
   g_autofree char *text = NULL;
   g_autoptr (TmSource) source = NULL;
   g_autoptr (GError) error = NULL;
   g_auto (TmJson) json = { 0 };
   guint first = model->metadata->len;
-  guint64 size;
+  gsize length;
 
-  if (tm_beside_resolve (folder, "config.json", &path) != TM_BESIDE_OK)
+  if (tm_beside_read (folder, "config.json", TM_MAX_CONFIG_FILE, &source, &text, &length, &error) != TM_BESIDE_OK)
     return;
-  source = tm_source_open (path, &error);
-  if (source != NULL)
+  if (text != NULL)
     {
-      size = tm_source_get_size (source);
-      if (size > TM_MAX_CONFIG_FILE)
-        g_set_error (&error, TM_ERROR, TM_ERROR_FORMAT, "%" G_GUINT64_FORMAT " bytes are over the limit of %u", size, TM_MAX_CONFIG_FILE);
-      else
+      tm_json_init (&json, text, length, 0);
+      if (!read_members (model, source, &json))
         {
-          text = g_malloc ((gsize) size + 1);
-          if (tm_source_read (source, 0, text, (gsize) size, &error))
-            {
-              tm_json_init (&json, text, (gsize) size, 0);
-              if (!read_members (model, source, &json))
-                {
-                  g_ptr_array_set_size (model->metadata, (gint) first);
-                  error = g_steal_pointer (&json.error);
-                }
-            }
+          g_ptr_array_set_size (model->metadata, (gint) first);
+          error = g_steal_pointer (&json.error);
         }
     }
   if (error != NULL)

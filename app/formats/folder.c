@@ -65,6 +65,8 @@ read_shard (Set *set, const char *name, guint n_indexed, char **fault)
   TmBeside beside = tm_beside_resolve (set->folder, name, &path);
   const char *code;
 
+  if (n_indexed > 0 && strchr (name, '\\') != NULL) /* a path, to those who wrote the index elsewhere */
+    beside = TM_BESIDE_UNSAFE_NAME;
   if (set->opened != NULL && strcmp (name, tm_source_get_name (set->opened)) == 0)
     {
       source = tm_source_ref (set->opened);
@@ -211,6 +213,48 @@ take_indexed (Set *set, TmShardIndex *index, guint shard, TmModel *part, guint *
   g_ptr_array_unref (stored_array);
 }
 
+/* Whether the index sends anything into one of the shards that are here. */
+static gboolean
+names_any (const TmShardIndex *index, const GPtrArray *shards)
+{
+  g_autoptr (GHashTable) here = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < shards->len; i++)
+    g_hash_table_add (here, g_ptr_array_index (shards, i));
+  for (guint i = 0; i < index->shards->len; i++)
+    if (g_hash_table_contains (here, g_ptr_array_index (index->shards, i)))
+      return TRUE;
+  return FALSE;
+}
+
+/* Shards in the folder that the index does not name are left alone, and that is said once. */
+static void
+report_unlisted (TmModel *model, const char *folder, const TmShardIndex *index, TmSource *index_source)
+{
+  g_autoptr (GPtrArray) shards = tm_beside_list (folder, SUFFIX);
+  g_autoptr (GHashTable) listed = g_hash_table_new (g_str_hash, g_str_equal);
+  const char *first = NULL;
+  guint n = 0;
+
+  for (guint i = 0; i < index->shards->len; i++)
+    g_hash_table_add (listed, g_ptr_array_index (index->shards, i));
+  for (guint i = 0; i < shards->len; i++)
+    if (!g_hash_table_contains (listed, g_ptr_array_index (shards, i)))
+      {
+        first = first != NULL ? first : g_ptr_array_index (shards, i);
+        n++;
+      }
+  if (n > 0)
+    {
+      g_autofree char *name = tm_text_escape (first, -1);
+      g_autofree char *others = n > 1 ? g_strdup_printf (" and %u more", n - 1) : g_strdup ("");
+
+      tm_model_add_problem (model, TM_SEVERITY_NOTE, "unlisted-shard", index_source, TM_NO_OFFSET, NULL,
+                            "\"%s\"%s in the folder %s not in the index and %s not opened", name, others, n > 1 ? "are" : "is",
+                            n > 1 ? "are" : "is");
+    }
+}
+
 static gboolean
 read_indexed (const char *folder, TmSource *opened, TmSource *index_source, TmShardIndex *index, TmModel *model,
               GCancellable *cancellable, GError **error)
@@ -263,6 +307,8 @@ read_indexed (const char *folder, TmSource *opened, TmSource *index_source, TmSh
     tm_model_add_problem (model, TM_SEVERITY_WARNING, "total-size", index_source, TM_NO_OFFSET, NULL,
                           "the index says %" G_GUINT64_FORMAT " bytes in all, the shards hold %" G_GUINT64_FORMAT, index->total, total);
   ok = finish (&set, n_shards, error);
+  if (ok)
+    report_unlisted (model, folder, index, index_source);
   set_clear (&set);
   return ok;
 }
@@ -439,8 +485,10 @@ tm_folder_read (const char *path, TmModel *model, GCancellable *cancellable, GEr
           tm_model_add_problem (model, TM_SEVERITY_NOTE, "several-indices", source, TM_NO_OFFSET, NULL,
                                 "the folder has %u shard indices; this is the one that is followed", indices->len);
         }
-      if (index != NULL)
+      if (index != NULL && (shards->len == 0 || names_any (index, shards)))
         return read_indexed (path, NULL, source, index, model, cancellable, error);
+      if (index != NULL)
+        g_set_error (&fault, TM_ERROR, TM_ERROR_FORMAT, "shard index: it names none of the %u shards in the folder", shards->len);
       if (shards->len == 0 || g_error_matches (fault, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         {
           g_propagate_error (error, g_steal_pointer (&fault));

@@ -16,4 +16,4 @@
 #define TM_MAX_PROBLEMS 100000u          /* nobody reads more, and each costs memory */
 #define TM_MAX_RANK 1024                 /* axes of one tensor; nothing real has more than 8, the reference takes 70 */
 #define TM_MAX_INDEX_FILE 268435456u     /* a shard index of 500 000 names is 60 MB */
-#define TM_MAX_CONFIG_FILE (1u << 24)    /* config.json: real ones have 1 to 200 KiB */
+#define TM_MAX_CONFIG_FILE (1u << 26)    /* config.json and its like: real ones have 1 to 200 KiB, with overrides for each layer more */

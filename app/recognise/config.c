@@ -9,7 +9,6 @@
 #include "io/number.h"
 #include "io/source.h"
 
-#define MAX_CONFIG_BYTES 67108864u /* real ones are kilobytes; per-layer overrides make some hundreds */
 #define MAX_PATH_BYTES 4096u      /* module paths are some hundred */
 
 struct _TmConfig
@@ -157,8 +156,10 @@ static const char *const files[] = { "config.json", "quantize_config.json", "qua
 static gboolean
 load_file (TmConfig *config, const char *folder, const char *name, GError **error)
 {
-  g_autofree char *path = NULL;
-  const TmBeside beside = tm_beside_resolve (folder, name, &path);
+  g_autoptr (TmSource) source = NULL;
+  g_autofree char *text = NULL;
+  gsize size;
+  const TmBeside beside = tm_beside_read (folder, name, TM_MAX_CONFIG_FILE, &source, &text, &size, error);
   if (beside == TM_BESIDE_MISSING)
     return TRUE;
   if (beside != TM_BESIDE_OK)
@@ -166,18 +167,7 @@ load_file (TmConfig *config, const char *folder, const char *name, GError **erro
       g_set_error (error, TM_ERROR, TM_ERROR_KIND, "a link that leaves the folder is not followed");
       return FALSE;
     }
-  g_autoptr (TmSource) source = tm_source_open (path, error);
-  if (source == NULL)
-    return FALSE;
-  if (tm_source_get_size (source) > MAX_CONFIG_BYTES)
-    {
-      g_set_error (error, TM_ERROR, TM_ERROR_FORMAT, "larger than %u bytes", MAX_CONFIG_BYTES);
-      return FALSE;
-    }
-  gsize size = (gsize) tm_source_get_size (source);
-  g_autofree char *text = g_malloc (size + 1);
-  text[size] = '\0';
-  return tm_source_read (source, 0, text, size, error) && flatten (config, name, text, size, error);
+  return text != NULL && flatten (config, name, text, size, error);
 }
 
 TmConfig *

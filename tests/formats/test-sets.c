@@ -3,6 +3,8 @@
 
 #include "formats-test.h"
 #include "gguf-builder.h"
+#include "io/limits.h"
+#include "recognise/recognise.h"
 
 /* --- safetensors ---------------------------------------------------------------------------------------------------- */
 
@@ -213,6 +215,7 @@ test_unlisted_copy (void)
     g_autoptr (TmModel) alone = open_model (copy);
 
     g_assert_cmpuint (model->stored->len, ==, 1);
+    assert_problem (model, "unlisted-shard", NULL, TM_SEVERITY_NOTE);
     g_assert_cmpuint (alone->stored->len, ==, 1);
     g_assert_cmpstr (tm_model_stored (alone, 0)->name, ==, "z");
   }
@@ -228,6 +231,99 @@ test_all_missing (void)
   g_autofree char *message = refuse (path, TM_ERROR_IO);
 
   g_assert_nonnull (strstr (message, "gone.safetensors"));
+  remove_folder (folder);
+}
+
+/* An index that sends nothing into the shards that are here (empty, or of another set) does not hide them. */
+static void
+test_index_of_others (void)
+{
+  static const char *const indices[] = { "{\"weight_map\":{}}", "{\"weight_map\":{\"a\":\"pytorch_model.bin\",\"b\":\"../model-1.safetensors\"}}" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (indices); i++)
+    {
+      char *folder = make_folder ();
+
+      g_free (write_safetensors (folder, "model-1.safetensors", SHARD ("a"), 8));
+      g_free (write_file (folder, "model.safetensors.index.json", indices[i], strlen (indices[i])));
+      {
+        g_autoptr (TmModel) model = open_model (folder);
+
+        g_assert_cmpuint (model->stored->len, ==, 1);
+        g_assert_null (tm_model_stored (model, 0)->fault);
+        assert_problem (model, "index-unreadable", NULL, TM_SEVERITY_ERROR);
+      }
+      remove_folder (folder);
+    }
+}
+
+/* A path of another system is no plain name, also where a file is called so. */
+static void
+test_backslash (void)
+{
+  static const char index[] = "{\"weight_map\":{\"a\":\"model-1.safetensors\",\"b\":\"..\\\\b.safetensors\"}}";
+  char *folder = make_folder ();
+
+  g_free (write_safetensors (folder, "model-1.safetensors", SHARD ("a"), 8));
+  g_free (write_safetensors (folder, "..\\b.safetensors", SHARD ("b"), 8));
+  g_free (write_file (folder, "model.safetensors.index.json", index, strlen (index)));
+  {
+    g_autoptr (TmModel) model = open_model (folder);
+
+    g_assert_cmpuint (model->files->len, ==, 1);
+    g_assert_cmpuint (model->stored->len, ==, 2);
+    g_assert_nonnull (tm_model_stored (model, 1)->fault);
+    assert_problem (model, "unsafe-shard-name", NULL, TM_SEVERITY_ERROR);
+  }
+  remove_folder (folder);
+}
+
+/* A name that stands twice in a shard is told, whatever the index knows of it; names that the index has in no order too. */
+static void
+test_twice_in_a_shard (void)
+{
+  static const char *const indices[] = { "{\"weight_map\":{\"b\":\"model-1.safetensors\",\"a\":\"model-1.safetensors\"}}",
+                                         "{\"weight_map\":{\"a\":\"model-1.safetensors\",\"b\":\"model-1.safetensors\"}}",
+                                         "{\"weight_map\":{\"b\":\"model-1.safetensors\"}}" };
+  static const char header[] = "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},"
+                               "\"b\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]},"
+                               "\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[8,12]}}";
+
+  for (guint i = 0; i < G_N_ELEMENTS (indices); i++)
+    {
+      char *folder = make_folder ();
+
+      g_free (write_safetensors (folder, "model-1.safetensors", header, 12));
+      g_free (write_file (folder, "model.safetensors.index.json", indices[i], strlen (indices[i])));
+      {
+        g_autoptr (TmModel) model = open_model (folder);
+
+        g_assert_cmpuint (model->stored->len, ==, 3);
+        assert_problem (model, "duplicate-name", "a", TM_SEVERITY_WARNING);
+        g_assert_null (find_problem (model, "not-in-shard", NULL));
+        g_assert_cmpint (tm_model_find_stored (model, "a"), ==, 0);
+      }
+      remove_folder (folder);
+    }
+}
+
+/* Whoever reads config.json has one limit: what is over it is told once. */
+static void
+test_large_config (void)
+{
+  char *folder = make_folder ();
+  g_autofree char *path = write_file (folder, "config.json", "{}", 2);
+
+  g_free (write_safetensors (folder, "model-1.safetensors", SHARD ("a"), 8));
+  g_assert_cmpint (truncate (path, (off_t) TM_MAX_CONFIG_FILE + 1), ==, 0);
+  {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (TmModel) model = tm_open_model (folder, NULL, &error);
+
+    g_assert_no_error (error);
+    g_assert_cmpuint (model->problems->len, ==, 1);
+    assert_problem (model, "config-unreadable", NULL, TM_SEVERITY_WARNING);
+  }
   remove_folder (folder);
 }
 
@@ -476,6 +572,10 @@ main (int argc, char *argv[])
   g_test_add_func ("/sets/folder-kinds", test_folder_kinds);
   g_test_add_func ("/sets/unlisted-copy", test_unlisted_copy);
   g_test_add_func ("/sets/all-missing", test_all_missing);
+  g_test_add_func ("/sets/index-of-others", test_index_of_others);
+  g_test_add_func ("/sets/backslash", test_backslash);
+  g_test_add_func ("/sets/twice-in-a-shard", test_twice_in_a_shard);
+  g_test_add_func ("/sets/large-config", test_large_config);
   g_test_add_func ("/sets/links", test_links);
   g_test_add_func ("/sets/config", test_config);
   g_test_add_func ("/sets/split/metadata-only-first", test_metadata_only_first);
