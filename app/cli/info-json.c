@@ -213,7 +213,7 @@ write_problems (TmJsonWriter *json, TmModel *model)
   tm_json_end_array (json);
 }
 
-/* Those that are alike in all but the tensor are one, with its first tensor and their number. */
+/* Those that are alike in all but the tensor are one, with the first tensor and their number. */
 static void
 write_assumptions (TmJsonWriter *json, TmModel *model)
 {
@@ -227,11 +227,13 @@ write_assumptions (TmJsonWriter *json, TmModel *model)
 
       tm_json_begin_object (json);
       write_string_key (json, "tensor", group->first->tensor);
-      tm_json_key (json, "tensors");
-      tm_json_uint (json, group->tensors);
+      if (group->tensors > 1)
+        {
+          tm_json_key (json, "tensors");
+          tm_json_uint (json, group->tensors);
+        }
       write_string_key (json, "key", group->first->key);
       write_string_key (json, "value", group->first->value);
-      write_string_key (json, "alternatives", group->first->alternatives);
       write_string_key (json, "evidence", group->first->evidence);
       tm_json_end_object (json);
     }
@@ -290,14 +292,15 @@ write_part (TmJsonWriter *json, const char *key, const TmQuantizationPart *part)
   tm_json_end_object (json);
 }
 
-/* What is not quantized, whether the config says so, and the size against bfloat16; absent where nothing is quantized. */
+/* What is not quantized, whether the config says so, and the size against bfloat16; of files
+ * that are quantized by a convention. */
 static void
 write_summary (TmJsonWriter *json, TmModel *model)
 {
   g_auto (TmQuantizationSummary) summary = { 0 };
 
   tm_model_summarise_quantization (model, &summary);
-  if (summary.quantized.tensors == 0)
+  if (summary.quantized.tensors == 0 || g_strcmp0 (model->format, "safetensors") != 0)
     return;
   tm_json_key (json, "quantization_summary");
   tm_json_begin_object (json);

@@ -38,15 +38,15 @@ tm_config_free (TmConfig *config)
 }
 
 static void
-put (TmConfig *config, const char *path, char *value)
+put (TmConfig *config, const GString *path, char *value)
 {
   /* a duplicate key: the first stays; a long one before many items would be copied for each */
-  if (strlen (path) > MAX_PATH_BYTES || g_hash_table_contains (config->values, path))
+  if (path->len > MAX_PATH_BYTES || g_hash_table_contains (config->values, path->str))
     {
       g_free (value);
       return;
     }
-  char *key = g_strdup (path);
+  char *key = g_strdup (path->str);
   g_hash_table_insert (config->values, key, value);
   g_ptr_array_add (config->paths, key);
 }
@@ -76,7 +76,7 @@ flatten (TmConfig *config, const char *file, const char *text, gsize length, GEr
             {
               gsize at = path->len;
               g_string_append (path, ".#");
-              put (config, path->str, g_strdup_printf ("%" G_GUINT64_FORMAT, level[depth].n_items));
+              put (config, path, g_strdup_printf ("%" G_GUINT64_FORMAT, level[depth].n_items));
               g_string_truncate (path, at);
             }
           if (depth > 0)
@@ -101,11 +101,11 @@ flatten (TmConfig *config, const char *file, const char *text, gsize length, GEr
           continue;
         }
       if (token == TM_JSON_STRING)
-        put (config, path->str, tm_json_dup_string (&json, NULL));
+        put (config, path, tm_json_dup_string (&json, NULL));
       else if (token == TM_JSON_NUMBER)
-        put (config, path->str, g_strndup (text + json.start, json.size));
+        put (config, path, g_strndup (text + json.start, json.size));
       else if (token != TM_JSON_NULL)
-        put (config, path->str, g_strdup (token == TM_JSON_TRUE ? "true" : "false"));
+        put (config, path, g_strdup (token == TM_JSON_TRUE ? "true" : "false"));
       if (depth > 0)
         g_string_truncate (path, level[depth - 1].path_length);
     }
