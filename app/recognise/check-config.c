@@ -47,7 +47,7 @@ check_method (const Check *check)
   for (guint i = 0; method != NULL && i < G_N_ELEMENTS (methods); i++)
     if (strcmp (method, methods[i].method) == 0)
       schemes = methods[i].schemes;
-  if (schemes == NULL)
+  if (method == NULL)
     return;
   for (guint i = 0; i < check->model->tensors->len; i++)
     {
@@ -55,6 +55,8 @@ check_method (const Check *check)
 
       if (!tensor->quantized)
         continue;
+      if (schemes == NULL)
+        return; /* its tensors may be anyone's */
       for (guint s = 0; s < 4 && schemes[s] != NULL; s++)
         if (strcmp (tensor->scheme, schemes[s]) == 0)
           return; /* mixed files are usual */
@@ -85,6 +87,44 @@ check_method (const Check *check)
       TmTensor *tensor = tm_model_tensor (check->model, i);
 
       tensor->config_conflict = tensor->config_conflict || tensor->quantized;
+    }
+}
+
+static gboolean
+has_error (const Check *check, const char *tensor)
+{
+  for (guint i = 0; i < check->model->problems->len; i++)
+    {
+      const TmProblem *problem = g_ptr_array_index (check->model->problems, i);
+
+      if (problem->severity == TM_SEVERITY_ERROR && g_strcmp0 (problem->tensor, tensor) == 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Float8 weights are only codes where the config speaks of scales. */
+static void
+check_scales (const Check *check)
+{
+  static const char *const scaled[] = { "fp8", "fbgemm_fp8", "compressed-tensors", "modelopt", NULL };
+  const char *method = tm_config_get_quantization (check->config, "quant_method");
+
+  if (method == NULL || !g_strv_contains (scaled, method))
+    return;
+  for (guint i = 0; i < check->model->tensors->len; i++)
+    {
+      const TmTensor *tensor = tm_model_tensor (check->model, i);
+
+      if (tensor->quantized || tensor->config_excludes || tensor->rank < 2
+          || tm_dtype_get_info (tensor->dtype)->family != TM_FAMILY_FLOAT8 || tensor->dtype == TM_DTYPE_F8_E8M0
+          || has_error (check, tensor->name))
+        continue;
+      tm_model_add_problem (check->model, TM_SEVERITY_ERROR, "missing-companion", tensor->values->source,
+                            tensor->values->offset, tensor->name,
+                            "%s is %s without a scale that goes with it, though %s says quant_method %s; its codes are "
+                            "shown as they are",
+                            tensor->name, tensor->dtype_label, tm_config_get_quantization_file (check->config), method);
     }
 }
 
@@ -252,5 +292,6 @@ tm_check_config (TmModel *model, const TmConfig *config)
                                   tm_config_get_quantization_file (config), why);
           }
     }
+  check_scales (&check);
   check_method (&check);
 }

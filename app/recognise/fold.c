@@ -103,11 +103,11 @@ add_part (TmBundle *bundle, const char *suffix, guint stored)
   g_array_append_val (bundle->parts, part);
 }
 
-/* A weight without companions is nobody's: every claim asks for one. */
+/* A weight without companions is nobody's: every claim asks for one. Words of one are a quantized weight's all the same. */
 static gboolean
-is_alone (const char *suffix)
+is_alone (const char *suffix, const TmStored *stored)
 {
-  return strcmp (suffix, ".weight") == 0;
+  return strcmp (suffix, ".weight") == 0 && stored->dtype != TM_DTYPE_U32;
 }
 
 /* In order of the first part. A name that stands twice is in the bundle once, with its first place. */
@@ -126,7 +126,7 @@ collect_bundles (TmModel *model)
     {
       const char *name = tm_model_stored (model, i)->name;
       suffixes[i] = find_suffix (&endings, name, strlen (name), &length);
-      any = any || (suffixes[i] != NULL && !is_alone (suffixes[i]));
+      any = any || (suffixes[i] != NULL && !is_alone (suffixes[i], tm_model_stored (model, i)));
     }
   g_array_unref (endings.endings);
   by_prefix = tm_name_table_new (any ? model->stored->len / 2 : 0);
@@ -375,7 +375,8 @@ tm_fold (TmModel *model, const TmConfig *config, const TmAssume *assume)
     {
       const TmBundle *bundle = g_ptr_array_index (bundles, b);
       TmClaim claim = TM_CLAIM_NO;
-      if (bundle->parts->len == 1 && is_alone (g_array_index (bundle->parts, TmPart, 0).suffix))
+      if (bundle->parts->len == 1 && is_alone (g_array_index (bundle->parts, TmPart, 0).suffix,
+                       tm_model_stored (model, g_array_index (bundle->parts, TmPart, 0).stored)))
         continue;
       for (guint c = 0; tm_conventions[c] != NULL && claim == TM_CLAIM_NO; c++)
         claim = tm_conventions[c]->claim (&folding, bundle);

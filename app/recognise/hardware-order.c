@@ -3,7 +3,7 @@
 #include "recognise/convention.h"
 
 static const char *const suffixes[]
-    = { ".B", ".s", ".workspace", ".s_channel", ".s_group", ".bitmask", ".compressed", ".shape", ".row_offsets", NULL };
+    = { ".B", ".s", ".workspace", ".s_channel", ".s_group", ".bitmask", ".compressed", ".shape", ".row_offsets", ".dense_weights", ".col_vals", ".in_perm", NULL };
 
 extern const TmConvention tm_convention_hardware_order;
 
@@ -22,6 +22,10 @@ static const struct
     { ".B", ".s_channel" },
     TM_DTYPE_I32,
     "4-bit codes in the order of a GPU kernel, with a scale a row and one a group" },
+  { "SpQR",
+    { ".dense_weights", ".row_offsets", ".col_vals" },
+    TM_DTYPE_UNKNOWN,
+    "tiles of packed codes with their own quantized scales, and outliers one after another beside them" },
   { "sparse-bitmask",
     { ".compressed", ".bitmask", ".shape" },
     TM_DTYPE_UNKNOWN,

@@ -1,6 +1,6 @@
 #include "recognise/leftovers.h"
 
-#include <string.h>
+#include "quant/operand.h"
 
 /* A piece that has the codes, and companions that tell of it. Only in this company is a plain name suspicious. */
 static const struct
@@ -30,7 +30,7 @@ static const struct
     NULL,
     FALSE,
     { ".weight_scale", ".weight_scale_inv", ".weight_scale_2", ".weight_zero_point", ".SCB", ".weight.quant_map",
-      ".weight.nested_absmax", ".weight.nested_quant_map" },
+      ".weight.nested_absmax", ".pre_quant_scale" },
     "I8, float8 or packed U8 codes whose shape goes with it" },
   { ".W_q", NULL, TRUE, { ".nbits", ".unpack_view_dtype", ".packing" }, "codes with scale and zero" },
   { ".codes", NULL, FALSE, { ".codebooks" }, "I8 or I16 codes for the codebooks" },
@@ -40,20 +40,36 @@ static const struct
   { ".indices", NULL, FALSE, { ".centroids.weight", ".res_centroids.weight" }, "packed indices" },
 };
 
-/* Words or bytes under the names of ordinary weights and scales. */
-static const TmStored *
-find_integers (const TmFolding *folding, const TmBundle *bundle)
+/* Words or bytes under the names of ordinary weights and scales: what is wrong with them, or NULL. (transfer full) */
+static char *
+look_at_plain_names (const TmFolding *folding, const TmBundle *bundle)
 {
-  static const char *const scales[] = { ".scales", ".biases", ".scale" };
-  const TmStored *weight = tm_bundle_get (folding, bundle, ".weight");
+  static const struct
+  {
+    const char *codes, *scales;
+  } pairs[] = { { "_blocks", "_scales" }, { ".blocks", ".scales" } };
+  const TmStored *weight = tm_bundle_get (folding, bundle, ".weight"),
+                 *scales = tm_bundle_get (folding, bundle, ".scales"), *blocks;
+  const gboolean biases = tm_bundle_get (folding, bundle, ".biases") != NULL;
+  const gboolean words = weight != NULL && tm_operand_is_integer (weight);
 
-  if (weight == NULL || weight->rank < 2
-      || (weight->dtype != TM_DTYPE_U32 && weight->dtype != TM_DTYPE_I32 && weight->dtype != TM_DTYPE_U8
-          && weight->dtype != TM_DTYPE_I8))
-    return NULL;
-  for (guint i = 0; i < G_N_ELEMENTS (scales); i++)
-    if (tm_bundle_get (folding, bundle, scales[i]) != NULL)
-      return weight;
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
+    {
+      blocks = tm_bundle_get (folding, bundle, pairs[i].codes);
+      if (blocks != NULL && tm_bundle_get (folding, bundle, pairs[i].scales) != NULL)
+        return g_strdup_printf ("its blocks are %s, and U8 […, 16] is wanted", tm_dtype_get_name (blocks->dtype));
+      if (blocks == NULL && tm_bundle_get (folding, bundle, pairs[i].scales) != NULL
+          && tm_bundle_get (folding, bundle, pairs[i].scales)->dtype == TM_DTYPE_U8 && weight == NULL)
+        return g_strdup ("its scales are there, and what they scale is missing");
+    }
+  if (scales != NULL && biases)
+    return weight == NULL ? g_strdup ("weight is missing")
+                          : g_strdup_printf ("weight is %s, and its scales and biases do not go with it",
+                                             tm_dtype_get_name (weight->dtype));
+  if (words && (scales != NULL || biases || tm_bundle_get (folding, bundle, ".scale") != NULL))
+    return g_strdup_printf ("weight is %s, and its scales do not go with it", tm_dtype_get_name (weight->dtype));
+  if (weight != NULL && weight->dtype == TM_DTYPE_U32 && weight->rank > 1)
+    return g_strdup ("weight is U32 words, and its scales are missing");
   return NULL;
 }
 
@@ -99,7 +115,7 @@ report (TmFolding *folding, const TmBundle *bundle, TmSeverity severity, const c
 void
 tm_report_leftovers (TmFolding *folding, const TmBundle *bundle)
 {
-  const TmStored *integers;
+  g_autofree char *plain = NULL;
 
   if (g_strcmp0 (tm_folding_get_model (folding)->format, "safetensors") != 0)
     return;
@@ -132,12 +148,7 @@ tm_report_leftovers (TmFolding *folding, const TmBundle *bundle)
               what);
       return;
     }
-  integers = find_integers (folding, bundle);
-  if (integers != NULL)
-    {
-      g_autofree char *what = g_strdup_printf ("weight is %s, and its scales do not go with it",
-                                               tm_dtype_get_name (integers->dtype));
-
-      report (folding, bundle, TM_SEVERITY_ERROR, what);
-    }
+  plain = look_at_plain_names (folding, bundle);
+  if (plain != NULL)
+    report (folding, bundle, TM_SEVERITY_ERROR, plain);
 }

@@ -13,7 +13,41 @@
 
 extern const TmConvention tm_convention_torchao;
 
-static const char *const suffixes[] = { "._weight_qdata", "._weight_scale", "._weight_zero_point", NULL };
+static const char *const suffixes[]
+    = { "._weight_qdata",      "._weight_scale",         "._weight_zero_point",        "._weight_scale_and_zero",
+        "._weight_group_scale", "._weight_row_scale",    "._weight_group_zero",        "._weight_per_tensor_scale",
+        "._weight_act_pre_scale", "._weight_act_quant_scale", NULL };
+
+/* Types that are listed, and what their codes are. */
+static const struct
+{
+  const char *type, *what;
+} listed[] = {
+  { "Int4Tensor", "two 4-bit codes a byte along the row, with a row of scales and one of zero points for each group of "
+                  "columns" },
+  { "Int4PlainInt32Tensor", "eight 4-bit codes a word in the order of one accelerator's kernel" },
+  { "Int4TilePackedTo4dTensor", "4-bit codes in tiles of four axes, in the order of a GPU kernel" },
+  { "Int4PreshuffledTensor", "4-bit codes shuffled for one kind of GPU" },
+  { "Int4OpaqueTensor", "4-bit codes in the order of the machine that packed them" },
+  { "Int4MarlinSparseTensor", "the kept half of 4-bit codes in tiles of a GPU kernel" },
+  { "MXTensor", "codes of a microscaling format; whether its scales are swizzled for a kernel is told apart from them" },
+  { "NVFP4Tensor", "pairs of FP4 codes; whether its scales are swizzled for a kernel is told apart from them" },
+};
+
+static TmClaim
+list (TmFolding *folding, const TmBundle *bundle, const char *type, const TmStored *qdata)
+{
+  const char *what = "parts of a type that is not known here";
+
+  for (guint i = 0; i < G_N_ELEMENTS (listed); i++)
+    if (strcmp (type, listed[i].type) == 0)
+      what = listed[i].what;
+  tm_model_add_problem (tm_folding_get_model (folding), TM_SEVERITY_NOTE, "values-not-defined", qdata->source,
+                        qdata->offset, qdata->name,
+                        "%s is torchao's %s: %s. Its pieces are shown as they are stored, without values of the weight",
+                        bundle->prefix[0] ? bundle->prefix : qdata->name, type, what);
+  return TM_CLAIM_BROKEN;
+}
 
 /* The metadata's text of a weight, and in it the string after "key": "…". */
 static char *
@@ -75,11 +109,14 @@ claim (TmFolding *folding, const TmBundle *bundle)
   TmPackedInteger *data;
   TmTensor *tensor;
 
-  if (qdata == NULL || qdata->dtype != TM_DTYPE_I8)
+  if (qdata == NULL)
     return TM_CLAIM_NO;
   name = tm_claim_weight_name (bundle);
   type = find_type (folding, name);
-  if (type != NULL && strcmp (type, "Int8Tensor") != 0 && strcmp (type, "IntxUnpackedToInt8Tensor") != 0)
+  if (type != NULL && strcmp (type, "Int8Tensor") != 0 && strcmp (type, "IntxUnpackedToInt8Tensor") != 0
+      && strcmp (type, "Float8Tensor") != 0)
+    return list (folding, bundle, type, qdata);
+  if (qdata->dtype != TM_DTYPE_I8)
     return TM_CLAIM_NO;
   if (scale == NULL)
     return tm_folding_refuse (folding, self, bundle, "missing-companion", "_weight_scale is missing");

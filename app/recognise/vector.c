@@ -21,7 +21,7 @@ claim_quip (TmFolding *folding, const TmBundle *bundle)
 {
   const TmStored *indices = tm_bundle_get (folding, bundle, ".Qidxs");
 
-  return indices == NULL || tm_bundle_get (folding, bundle, ".SU") == NULL
+  return indices == NULL || !tm_operand_is_integer (indices)
              ? TM_CLAIM_NO
              : note (folding, bundle, indices, "QuIP#",
                      "Qidxs are indices of lattice points of eight values, SU and SV signs; the weight exists only "
@@ -59,7 +59,7 @@ claim_exl3 (TmFolding *folding, const TmBundle *bundle)
 {
   const TmStored *trellis = tm_bundle_get (folding, bundle, ".trellis");
 
-  return trellis == NULL || tm_bundle_get (folding, bundle, ".suh") == NULL
+  return trellis == NULL || trellis->dtype != TM_DTYPE_I16
              ? TM_CLAIM_NO
              : note (folding, bundle, trellis, "EXL3",
                      "trellis is a bit stream walked through a code book made by a generator, suh and svh are signs; "

@@ -401,6 +401,10 @@ test_leftovers (void)
     { { "a.weight._scale" }, { "F16" }, { "4,1" }, { 8 }, "weight._data is missing" },
     { { "a.nbits", "a.scale" }, { "I32", "F16" }, { "1", "4,1" }, { 4, 8 }, "W_q is missing" },
     { { "a.weight", "a.scales" }, { "I8", "F16" }, { "4,4", "4,1" }, { 16, 8 }, "weight is I8" },
+    { { "a.weight" }, { "U32" }, { "2,2" }, { 16 }, "its scales are missing" },
+    { { "a.scales", "a.biases" }, { "F16", "F16" }, { "4,1", "4,1" }, { 8, 8 }, "weight is missing" },
+    { { "x_blocks", "x_scales" }, { "U8", "U8" }, { "2,1,8", "2,1" }, { 16, 2 }, "U8 […, 16] is wanted" },
+    { { "x_scales" }, { "U8" }, { "2,1" }, { 2 }, "what they scale is missing" },
     { { "a.codebooks", "a.scales" }, { "F16", "F16" }, { "1,2,1,2", "4,1,1,1" }, { 8, 8 }, "codes is missing" },
   };
 
@@ -436,6 +440,64 @@ test_leftovers (void)
     }
 }
 
+/* What no integer of an element is defined for, or no rule is known: listed, with a note that says what is there. */
+static void
+test_listed (void)
+{
+  static const struct
+  {
+    const char *names[3], *dtypes[3], *type, *said;
+  } rows[] = {
+    { { "a._weight_qdata", "a._weight_scale", "a._weight_zero_point" }, { "I8", "F16", "F16" }, "Int4Tensor", "two 4-bit" },
+    { { "a._weight_qdata", "a._weight_scale" }, { "U8", "F16" }, "NVFP4Tensor", "pairs of FP4" },
+    { { "a._weight_qdata", "a._weight_scale" }, { "F8_E4M3", "F16" }, "MXTensor", "microscaling" },
+    { { "a._weight_qdata" }, { "I8" }, "OfTomorrow", "not known here" },
+    { { "a.Qidxs" }, { "I16" }, NULL, "lattice" },
+    { { "a.trellis" }, { "I16" }, NULL, "trellis is a bit stream" },
+    { { "a.indices", "a.centroids.weight" }, { "I32", "F16" }, NULL, "centroids" },
+    { { "a.dense_weights", "a.row_offsets", "a.col_vals" }, { "I64", "I32", "I32" }, NULL, "SpQR" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      char *folder = make_folder ();
+      gboolean found = FALSE;
+      Build build;
+
+      build_init (&build);
+      if (rows[i].type)
+        g_string_append_printf (build.header,
+                                "\"__metadata__\":{\"a.weight\":\"{\\\"_type\\\":\\\"%s\\\",\\\"_data\\\":{}}\"}",
+                                rows[i].type);
+      for (guint k = 0; k < 3 && rows[i].names[k]; k++)
+        {
+          const guint bytes = strcmp (rows[i].dtypes[k], "I64") == 0                             ? 8
+                              : rows[i].dtypes[k][1] == '3'                                       ? 4
+                              : rows[i].dtypes[k][1] == '1'                                       ? 2
+                                                                                                  : 1;
+
+          build_add (&build, rows[i].names[k], rows[i].dtypes[k], "4,4", NULL, 16 * bytes);
+        }
+      build_write (&build, folder, "model.safetensors");
+      {
+        g_autoptr (TmModel) model = open_with (folder, NULL);
+
+        g_assert_cmpuint (model->n_quantized, ==, 0);
+        for (guint k = 0; k < 3 && rows[i].names[k]; k++)
+          need_tensor (model, rows[i].names[k]);
+        for (guint p = 0; p < model->problems->len; p++)
+          {
+            const TmProblem *problem = g_ptr_array_index (model->problems, p);
+
+            g_assert_cmpstr (problem->code, ==, "values-not-defined");
+            found = found || strstr (problem->message, rows[i].said);
+          }
+        g_assert_true (found);
+      }
+      remove_folder (folder);
+    }
+}
+
 /* --- The config as a whole ------------------------------------------------------------------------------------------- */
 
 /* The convention that it names; mixed files are usual, so one tensor of it is enough. */
@@ -461,6 +523,117 @@ test_method (void)
     g_autoptr (TmModel) plain = open_with (folder, NULL);
 
     g_assert_true (has_problem (plain, "config-conflict"));
+  }
+  remove_folder (folder);
+}
+
+/* Conventions that find all in the tensors are held against what the config says all the same. */
+static void
+test_bits_and_groups (void)
+{
+  static const struct
+  {
+    const char *folder, *config;
+    gboolean conflict;
+  } rows[] = {
+    { "hqq-3bit-axis0", "\"hqq\",\"quant_config\":{\"weight_quant_params\":{\"nbits\":3,\"group_size\":10}}", FALSE },
+    { "hqq-3bit-axis0", "\"hqq\",\"quant_config\":{\"weight_quant_params\":{\"nbits\":4,\"group_size\":10}}", TRUE },
+    { "hqq-3bit-axis0", "\"hqq\",\"quant_config\":{\"weight_quant_params\":{\"nbits\":3,\"group_size\":64}}", TRUE },
+    { "bnb-fp4-nested-blocks-of-2", "\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"fp4\"", FALSE },
+    { "bnb-fp4-nested-blocks-of-2", "\"bitsandbytes\",\"load_in_4bit\":true,\"bnb_4bit_quant_type\":\"nf4\"", TRUE },
+    { "bnb-fp4-nested-blocks-of-2", "\"bitsandbytes\",\"bnb_4bit_use_double_quant\":false", TRUE },
+    { "bnb-int8-odd", "\"bitsandbytes\",\"load_in_8bit\":true,\"load_in_4bit\":false", FALSE },
+    { "bnb-int8-odd", "\"bitsandbytes\",\"load_in_4bit\":true", TRUE },
+    { "aqlm-1x16", "\"aqlm\",\"in_group_size\":16,\"num_codebooks\":1", FALSE },
+    { "aqlm-1x16", "\"aqlm\",\"in_group_size\":8,\"num_codebooks\":1", TRUE },
+    { "fp4-mo-nv-experts", "\"modelopt\",\"quant_algo\":\"NVFP4\"", FALSE },
+    { "fp4-mo-nv-experts", "\"modelopt\",\"quant_algo\":\"FP8\"", TRUE },
+    { "fp4-ct-nv-experts", "\"compressed-tensors\",\"config_groups\":{\"g\":{\"targets\":[\"Linear\"],\"weights\":{\"num_bits\":8}}}", TRUE },
+    { "quanto-qint2-axis0", "\"quanto\",\"weights\":\"int2\"", FALSE },
+    { "quanto-qint2-axis0", "\"quanto\",\"weights\":\"int8\"", TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *from = g_build_filename (g_test_get_dir (G_TEST_DIST), "golden", "quant-made", rows[i].folder, NULL);
+      g_autofree char *config = g_strdup_printf ("{\"quantization_config\":{\"quant_method\":%s}}", rows[i].config);
+      char *folder = make_folder ();
+      g_autoptr (GDir) dir = g_dir_open (from, 0, NULL);
+      const char *name;
+
+      while ((name = g_dir_read_name (dir)) != NULL)
+        if (g_str_has_suffix (name, ".safetensors") || g_str_has_suffix (name, ".index.json"))
+          {
+            g_autofree char *source = g_build_filename (from, name, NULL), *to = g_build_filename (folder, name, NULL);
+            g_autofree char *bytes = NULL;
+            gsize length;
+
+            g_assert_true (g_file_get_contents (source, &bytes, &length, NULL));
+            g_assert_true (g_file_set_contents_full (to, bytes, (gssize) length, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+          }
+      write_text (folder, "config.json", config);
+      {
+        g_autoptr (TmModel) model = open_with (folder, NULL);
+        guint conflicts = 0;
+
+        for (guint t = 0; t < model->tensors->len; t++)
+          conflicts += tm_model_tensor (model, t)->config_conflict ? 1 : 0;
+        g_assert_cmpuint (model->n_quantized, ==, 1);
+        g_assert_cmpuint (conflicts, ==, rows[i].conflict ? 1 : 0);
+        g_assert_cmpint (has_problem (model, "config-conflict"), ==, rows[i].conflict);
+      }
+      remove_folder (folder);
+    }
+}
+
+/* A float8 weight alone is just that, unless the config speaks of scales. */
+static void
+test_float8_without_scale (void)
+{
+  for (guint said = 0; said < 2; said++)
+    {
+      char *folder = make_folder ();
+      Build build;
+
+      build_init (&build);
+      build_add (&build, "a.weight", "F8_E4M3", "4,4", NULL, 16);
+      build_add (&build, "lm_head.weight", "F8_E4M3", "4,4", NULL, 16);
+      build_write (&build, folder, "model.safetensors");
+      if (said)
+        write_text (folder, "config.json",
+                    "{\"quantization_config\":{\"quant_method\":\"fp8\",\"ignored_layers\":[\"lm_head\"]}}");
+      {
+        g_autoptr (TmModel) model = open_with (folder, NULL);
+
+        g_assert_cmpuint (model->problems->len, ==, said);
+        g_assert_cmpint (has_problem (model, "missing-companion"), ==, said == 1);
+      }
+      remove_folder (folder);
+    }
+}
+
+/* Many alike are one, with their number. */
+static void
+test_assumption_groups (void)
+{
+  char *folder = make_folder ();
+  Build build;
+
+  build_init (&build);
+  for (guint i = 0; i < 5; i++)
+    {
+      g_autofree char *prefix = g_strdup_printf ("model.layers.%u.q_proj", i);
+
+      add_gptq (&build, prefix, 4, 64, 2);
+    }
+  build_write (&build, folder, "model.safetensors");
+  {
+    g_autoptr (TmModel) model = open_with (folder, NULL);
+    g_autoptr (GArray) groups = tm_model_group_assumptions (model);
+
+    g_assert_cmpuint (model->assumptions->len, ==, 5);
+    g_assert_cmpuint (groups->len, ==, 1);
+    g_assert_cmpuint (g_array_index (groups, TmAssumptionGroup, 0).tensors, ==, 5);
   }
   remove_folder (folder);
 }
@@ -516,6 +689,10 @@ main (int argc, char **argv)
   g_test_add_func ("/awq/gemv-whole-row", test_gemv_whole_row);
   g_test_add_func ("/fp8/blocks", test_fp8_blocks);
   g_test_add_func ("/leftovers", test_leftovers);
+  g_test_add_func ("/listed", test_listed);
+  g_test_add_func ("/assumption-groups", test_assumption_groups);
+  g_test_add_func ("/config/bits-and-groups", test_bits_and_groups);
+  g_test_add_func ("/config/float8-without-scale", test_float8_without_scale);
   g_test_add_func ("/config/method", test_method);
   g_test_add_func ("/config/absurd", test_absurd_configs);
   return g_test_run ();
