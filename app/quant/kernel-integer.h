@@ -318,6 +318,21 @@ scale_ribbon_of (const guint8 *restrict ribbon, guint bits, gsize first, gsize n
           for (guint l = 0; l < 8; l++)
             square[k][l] = scale[l] * ((float) ((gint) ((x[l] & mask) ^ flips) - bias) - zero[l]);
         }
+#ifdef TM_SSE2
+      for (guint l = 0; l < 8 && here == 8; l += 4)
+        for (guint k = 0; k < 8; k += 4)
+          {
+            __m128 a[4];
+
+            for (guint j = 0; j < 4; j++)
+              a[j] = _mm_loadu_ps (square[k + j] + l);
+            _MM_TRANSPOSE4_PS (a[0], a[1], a[2], a[3]);
+            for (guint j = 0; j < 4; j++)
+              _mm_storeu_ps (row[l + j] + i + k, a[j]);
+          }
+      if (here == 8)
+        continue;
+#endif
       for (guint l = 0; l < 8; l++)
         for (guint k = 0; k < here; k++)
           row[l][i + k] = square[k][l];
