@@ -88,7 +88,8 @@ gboolean
 tm_packed_integer_has_ribbons (const TmPackedInteger *data, TmCodeLayout *ribbon)
 {
   return tm_packed_integer_get_ribbon (data, ribbon)
-         && tm_layout_get_stream_bits (ribbon, data->n_columns) <= TM_STRIPE_BYTES;
+         && tm_layout_get_ribbon_bytes (ribbon, data->n_columns) <= TM_STRIPE_BYTES / 2
+         && data->n_groups <= TM_STRIPE_BYTES / 512;
 }
 
 const guint8 *
@@ -106,7 +107,7 @@ tm_packed_integer_get_ribbons (const TmPackedInteger *data, const TmCodeLayout *
       /* Pieces of turned rows are short, so more of them are read at once than the second cache holds. */
       if (is_long (data, at))
         whole = widen (data, at, data->layout.down ? TM_STRIPE_BYTES / 4 : TM_STRIPE_BYTES / 2,
-                       (gsize) tm_layout_get_stream_bits (ribbon, data->n_columns) / 8);
+                       (tm_layout_get_ribbon_bytes (ribbon, data->n_columns) + APART) / TM_RIBBON_LINES);
       begin_ribbon (&whole);
       bytes = tm_layout_get_ribbon_bytes (ribbon, whole.n_columns) + APART;
       stripe = take ((whole.n_rows + TM_RIBBON_LINES - 1) / TM_RIBBON_LINES * bytes, error);
@@ -157,7 +158,7 @@ tm_packed_integer_get_codes (const TmPackedInteger *data, const TmPackedRectangl
       gsize whole_pitch;
 
       if ((ribbons || ragged || data->layout.down) && is_long (data, at))
-        whole = widen (data, at, ragged ? TM_STRIPE_BYTES : NARROW_BYTES, (gsize) data->n_columns);
+        whole = widen (data, at, ragged ? TM_STRIPE_BYTES : NARROW_BYTES, (gsize) data->n_columns + 2 * APART);
       if (whole.n_rows > TM_STRIPE_BYTES / 2 / whole.n_columns) /* not even some rows: only what is asked */
         whole = *at;
       if (ribbons)
