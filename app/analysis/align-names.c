@@ -82,7 +82,7 @@ find_row (const char *stem)
 static const TmNameRow *
 find_row_of_variants (const char *stem)
 {
-  static const char stacked[] = ".switch_mlp.", packed[] = ".self_attn.W_pack";
+  static const char stacked[] = ".switch_mlp.", packed[] = ".self_attn.W_pack", sparse[] = ".block_sparse_moe";
   const char *at = strstr (stem, stacked);
   const TmNameRow *row = find_row (stem);
 
@@ -92,6 +92,13 @@ find_row_of_variants (const char *stem)
       g_autofree char *experts = g_strconcat (before, ".experts.", at + strlen (stacked), NULL);
 
       row = find_row (experts);
+      if (row == NULL && g_str_has_suffix (before, sparse))
+        {
+          g_autofree char *layer = g_strndup (before, strlen (before) - strlen (sparse));
+          g_autofree char *usual = g_strconcat (layer, ".mlp.experts.", at + strlen (stacked), NULL);
+
+          row = find_row (usual);
+        }
     }
   if (row == NULL && g_str_has_suffix (stem, packed))
     {

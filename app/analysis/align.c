@@ -1,5 +1,6 @@
 #include "analysis/align.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -387,8 +388,11 @@ describe_for_guess (TmNames *names, const TmTensor *tensor)
   return g_string_free (text, FALSE);
 }
 
+#define SURE_OF_IT 0.05 /* of the squared values: a guess that good needs no other to be looked at */
+
+/* The reading of one offer, where its values agree, and how well: error of the values. NULL: they do not. */
 static gboolean
-try_guess (Aligner *aligner, guint item, guint other, gboolean *paired, GError **error)
+try_guess (Aligner *aligner, guint item, guint other, TmReading **found, double *misfit, GError **error)
 {
   guint index = aligner->tensors[item];
   const TmTensor *candidate = tm_model_tensor (aligner->candidate.model, index);
@@ -399,14 +403,14 @@ try_guess (Aligner *aligner, guint item, guint other, gboolean *paired, GError *
   tm_transforms_add_single (&aligner->transforms, &aligner->candidate.key[index], candidate, other, hypotheses);
   if (!decide (hypotheses, candidate, &reading, &fit, aligner->cancellable, error))
     return FALSE;
-  *paired = reading != NULL && fit.n > 0 && fit.correlation >= AGREES;
-  if (!*paired)
+  *found = NULL;
+  if (reading == NULL || fit.n == 0 || fit.correlation < AGREES)
     {
       tm_reading_free (reading);
       return TRUE;
     }
-  aligner->found[item] = make_pair (index, reading);
-  aligner->found[item]->guess = TRUE;
+  *found = reading;
+  *misfit = fit.error / MAX (fit.power, DBL_MIN);
   return TRUE;
 }
 
@@ -448,25 +452,41 @@ guess_rest (Aligner *aligner, GError **error)
   for (guint item = 0; item < aligner->n_tensors; item++)
     {
       g_autofree char *description = NULL;
+      g_autoptr (TmReading) best = NULL;
+      GList *best_link = NULL;
+      double least = INFINITY;
       GQueue *queue;
-      gboolean paired = FALSE;
 
       if (aligner->found[item] != NULL)
         continue;
       description = describe_for_guess (names, tm_model_tensor (aligner->candidate.model, aligner->tensors[item]));
       queue = g_hash_table_lookup (alike, description);
-      for (guint offer = 0; queue != NULL && offer < OFFERS && n_offers < MAX_OFFERS && !paired; offer++)
+      for (guint offer = 0; queue != NULL && offer < OFFERS && n_offers < MAX_OFFERS && least > SURE_OF_IT; offer++)
         {
           GList *link = g_queue_peek_nth_link (queue, offer);
+          TmReading *reading;
+          double misfit;
 
           if (link == NULL)
             break;
           n_offers++;
-          if (!try_guess (aligner, item, GPOINTER_TO_UINT (link->data), &paired, error))
+          if (!try_guess (aligner, item, GPOINTER_TO_UINT (link->data), &reading, &misfit, error))
             return FALSE;
-          if (paired)
-            g_queue_delete_link (queue, link);
+          if (reading == NULL || misfit >= least)
+            {
+              tm_reading_free (reading);
+              continue;
+            }
+          tm_reading_free (best);
+          best = reading;
+          best_link = link;
+          least = misfit;
         }
+      if (best == NULL)
+        continue;
+      aligner->found[item] = make_pair (aligner->tensors[item], g_steal_pointer (&best));
+      aligner->found[item]->guess = TRUE;
+      g_queue_delete_link (queue, best_link);
     }
   return TRUE;
 }

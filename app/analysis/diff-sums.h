@@ -50,6 +50,20 @@ typedef struct
 
 gboolean tm_diff_sums_add (TmDiffSums *sums, const TmDiffPiece *piece, GError **error);
 
+/* Numbers that float32 does not hold are compared as what they are; no steps. */
+typedef struct
+{
+  const TmTensor *tensor;
+  const TmReading *reading;
+  const TmGroupLayout *layout;
+  guint64 first;
+  gsize count; /* all covered by the reading */
+  GCancellable *cancellable;
+} TmDiffWidePiece;
+
+gboolean tm_diff_is_wide (const TmTensor *candidate, const TmReading *reading);
+gboolean tm_diff_sums_add_wide (TmDiffSums *sums, const TmDiffWidePiece *piece, GError **error);
+
 /* later is what follows in the tensor; it is freed. Groups that are done are offered to worst (worst first, at most
  * TM_DIFF_WORST_GROUPS), the others wait in sums. */
 void tm_diff_sums_merge (TmDiffSums *sums, TmDiffSums *later, GArray *worst);

@@ -24,7 +24,7 @@ typedef struct
   TmSteps *steps;
   gsize once; /* steps were asked for */
   TmGroupLayout layout;
-  gboolean transposed, has_offset;
+  gboolean transposed, has_offset, wide;
   float rounded;       /* half a unit in the last place, of a reference of 16 bits */
   guint64 n, chunk; /* elements compared, of a chunk */
   guint64 first_item, n_items;
@@ -76,8 +76,9 @@ init_comparison (Comparison *comparison, const TmAlignment *alignment, const TmA
   comparison->transposed = tm_reading_is_transposed (reading);
   comparison->has_offset = tm_tensor_has_quantity (comparison->tensor, TM_QUANTITY_OFFSET);
   comparison->rounded = tm_reading_get_rounding (reading);
+  comparison->wide = tm_diff_is_wide (comparison->tensor, reading);
   comparison->chunk = CHUNK;
-  if (comparison->transposed)
+  if (comparison->transposed && !comparison->wide)
     comparison->chunk
         = CLAMP (MIN (reading->columns, MAX_CHUNK) * TALL_ROWS, CHUNK, MAX_CHUNK) / reading->columns * reading->columns;
   if (comparison->chunk == 0)
@@ -177,6 +178,22 @@ sum_chunk (const Run *run, Comparison *comparison, Buffers *buffers, guint64 fir
 {
   const TmReading *reading = comparison->pair->reading;
 
+  if (comparison->wide)
+    {
+      for (guint64 at = 0; at < count; at += PIECE)
+        {
+          TmDiffWidePiece piece = { .tensor = comparison->tensor,
+                                    .reading = reading,
+                                    .layout = &comparison->layout,
+                                    .first = first + at,
+                                    .count = (gsize) MIN (count - at, PIECE),
+                                    .cancellable = run->cancellable };
+
+          if (!tm_diff_sums_add_wide (sums, &piece, error) || !tm_work_pause (run->cancellable, error))
+            return FALSE;
+        }
+      return TRUE;
+    }
   grow_buffers (buffers, comparison->transposed ? (gsize) count : PIECE);
   if (comparison->transposed && !tm_reading_decode (reading, first, (gsize) count, buffers->x, run->cancellable, error))
     return FALSE;

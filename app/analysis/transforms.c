@@ -369,6 +369,44 @@ add_flattened (const TmTransforms *transforms, const TmTensor *candidate, guint 
   tm_hypotheses_add (hypotheses, reading, 0);
 }
 
+/* Convolutions with the input channels last on one side, and before the kernel's axes on the other. */
+static void
+add_channels_moved (const TmTransforms *transforms, const TmTensor *candidate, guint reference, GArray *hypotheses)
+{
+  const TmTensor *other = tm_transforms_get_reference (transforms, reference);
+  const guint64 *a = candidate->shape, *b = other->shape;
+
+  if (candidate->rank != 4 || other->rank != 4 || a[0] != b[0] || a[0] * a[1] > TM_MAX_PLANES)
+    return;
+  if (a[1] == b[2] && a[2] == b[3] && a[3] == b[1]) /* [o, h, w, i] from [o, i, h, w] */
+    {
+      guint64 plane = a[1] * a[2];
+      TmReading *reading = tm_reading_new (a[3], g_strdup ("channels-last"));
+
+      for (guint64 o = 0; o < a[0]; o++)
+        {
+          TmReadingPart part = tm_transforms_make_part (transforms, reference, o * plane * a[3], plane, 1, plane);
+
+          tm_reading_add (reading, &part);
+        }
+      tm_hypotheses_add (hypotheses, reading, same_shape (candidate, other) ? 1 : 0);
+    }
+  if (a[1] == b[3] && a[2] == b[1] && a[3] == b[2]) /* [o, i, h, w] from [o, h, w, i] */
+    {
+      TmReading *reading = tm_reading_new (a[3], g_strdup ("channels-first"));
+
+      for (guint64 o = 0; o < a[0]; o++)
+        for (guint64 i = 0; i < a[1]; i++)
+          {
+            TmReadingPart part = tm_transforms_make_part (transforms, reference, o * a[1] * a[2] * a[3] + i, a[2],
+                                                          a[3] * a[1], a[1]);
+
+            tm_reading_add (reading, &part);
+          }
+      tm_hypotheses_add (hypotheses, reading, same_shape (candidate, other) ? 1 : 0);
+    }
+}
+
 /* The first rows, for padding, were cut off. */
 static void
 add_later_rows (const TmTransforms *transforms, guint reference, guint64 rows, guint64 columns, guint64 cut,
@@ -442,6 +480,8 @@ tm_transforms_add_single (const TmTransforms *transforms, const TmNameKey *key, 
         hypotheses,
         make_flat (transforms, reference, rows, columns, same_shape (candidate, other) ? "identity" : "squeeze"), 0);
   add_transposed (transforms, candidate, reference, columns, hypotheses);
+  if (hypotheses->len == before || (candidate->rank == 4 && same_shape (candidate, other)))
+    add_channels_moved (transforms, candidate, reference, hypotheses);
   if (hypotheses->len == before && candidate->n_elements == other->n_elements)
     {
       tm_hypotheses_add (hypotheses, make_flat (transforms, reference, rows, columns, "reshape"), 0);

@@ -219,6 +219,52 @@ test_alternate (void)
   assert_exact (checkpoint, gguf, "model.layers.0.mlp.experts.gate_up_proj", "fused-gate-up(alternate)");
 }
 
+/* Convolutions with the input channels last, both ways; of one shape too. */
+static void
+test_channels (void)
+{
+  static const guint64 shapes[][4] = { { 3, 5, 2, 4 }, { 3, 4, 4, 4 } }; /* [o, i, h, w] */
+
+  for (guint t = 0; t < G_N_ELEMENTS (shapes); t++)
+    {
+      const guint64 *s = shapes[t], n = s[0] * s[1] * s[2] * s[3];
+      g_autofree float *first = planted_noise (n, 90 + t), *last = g_new (float, n);
+      g_autoptr (TmModel) a = NULL, b = NULL;
+
+      for (guint64 o = 0; o < s[0]; o++)
+        for (guint64 i = 0; i < s[1]; i++)
+          for (guint64 h = 0; h < s[2]; h++)
+            for (guint64 w = 0; w < s[3]; w++)
+              last[((o * s[2] + h) * s[3] + w) * s[1] + i] = first[((o * s[1] + i) * s[2] + h) * s[3] + w];
+      a = make_one (FALSE, "conv.weight", 4, s, first);
+      b = make_one (FALSE, "conv.weight", 4, (guint64[]) { s[0], s[2], s[3], s[1] }, last);
+      assert_exact (b, a, "conv.weight", "channels-last");
+      assert_exact (a, b, "conv.weight", "channels-first");
+    }
+}
+
+/* Names say nothing, and two of one shape are alike: the one that fits better is taken, whatever comes first. */
+static void
+test_best_guess (void)
+{
+  g_autofree float *x = planted_noise (64 * 64, 95), *y = g_new (float, 64 * 64);
+  g_autoptr (TmModel) a = NULL, b = NULL;
+  Planted planted;
+
+  for (guint i = 0; i < 64 * 64; i++)
+    y[i] = 2 * x[i] + 1;
+  planted_begin (&planted, "safetensors", NULL);
+  planted_matrix (&planted, "foo.weight", 64, 64, x);
+  planted_matrix (&planted, "bar.weight", 64, 64, y);
+  a = planted_end (&planted);
+  planted_begin (&planted, "safetensors", NULL);
+  planted_matrix (&planted, "one.weight", 64, 64, y);
+  planted_matrix (&planted, "two.weight", 64, 64, x);
+  b = planted_end (&planted);
+  assert_exact (a, b, "foo.weight", "identity");
+  assert_exact (a, b, "bar.weight", "identity");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -228,5 +274,7 @@ main (int argc, char **argv)
   g_test_add_func ("/align-linear/qkvz", test_qkvz);
   g_test_add_func ("/align-linear/others", test_others);
   g_test_add_func ("/align-linear/alternate", test_alternate);
+  g_test_add_func ("/align-linear/channels", test_channels);
+  g_test_add_func ("/align-linear/best-guess", test_best_guess);
   return g_test_run ();
 }

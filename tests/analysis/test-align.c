@@ -32,6 +32,8 @@ test_keys (void)
     { "model.layers.2.block_sparse_moe.experts.5.w1.weight", "blk.2.ffn_gate_exps.weight", 5 },
     { "model.layers.2.mlp.experts.63.down_proj.weight", "blk.2.ffn_down_exps.weight", 63 },
     { "model.layers.2.mlp.switch_mlp.up_proj.weight", "blk.2.ffn_up_exps.weight", -1 },
+    { "model.layers.2.block_sparse_moe.switch_mlp.down_proj.weight", "blk.2.ffn_down_exps.weight", -1 },
+    { "model.layers.2.self_attn.W_pack.weight", "blk.2.attn_qkv.weight", -1 },
     { "model.layers.2.mlp.gate.e_score_correction_bias", "blk.2.exp_probs_b.bias", -1 },
     { "model.layers.4.mlp.gate.weight", "blk.4.ffn_gate_inp.weight", -1 },
     { "model.layers.4.mlp.gate_proj.weight", "blk.4.ffn_gate.weight", -1 },
