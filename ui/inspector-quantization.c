@@ -170,7 +170,11 @@ switch_new (TmDocument *document, const TmAssumption *assumption, const char *te
           choice->current = i;
       gtk_drop_down_set_selected (GTK_DROP_DOWN (widget), choice->current);
       g_autofree char *shown = g_strdup_printf ("%s: %s", assumption->key, assumption->value);
-      gtk_accessible_update_property (GTK_ACCESSIBLE (gtk_widget_get_first_child (widget)), GTK_ACCESSIBLE_PROPERTY_LABEL, shown, -1);
+      /* Newer toolkits label both by what is chosen, which does not say of what it is a choice. */
+      GtkAccessible *button = GTK_ACCESSIBLE (gtk_widget_get_first_child (widget));
+      gtk_accessible_reset_relation (button, GTK_ACCESSIBLE_RELATION_LABELLED_BY);
+      gtk_accessible_reset_relation (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY);
+      gtk_accessible_update_property (button, GTK_ACCESSIBLE_PROPERTY_LABEL, shown, -1);
       g_signal_connect (widget, "notify::selected", G_CALLBACK (switched), choice);
     }
   else
