@@ -155,7 +155,8 @@ def one(renderer):
         if not pointed:
             continue
 
-        # A click two cells away from the one in the middle.
+        # A click two cells away from the one in the middle, when the flight is over and the entry's list has gone.
+        time.sleep(1)
         where = run(here / "atspi-dump.py", "tensormorph", "--where", "image", tensor).stdout
         x, y = map(int, where.split())
         xdo("mousemove", "--window", window, x + 145, y + 75, "sleep", "0.2", "click", "1")
