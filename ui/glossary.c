@@ -5,6 +5,7 @@
 const TmGlossaryEntry tm_glossary[] = {
   { "address", "Where something is in the model: a module, a tensor, or a tensor with an index or region, as in "
                "blk.0.attn_v.weight[37,530]. Indices count from 0, outermost axis first." },
+  { "backend", "A program or library that computes with the model on some hardware: llama.cpp on CUDA, ONNX Runtime on a CPU." },
   { "bits per weight", "Stored bits divided by elements, scales and all other parameters of the quantization included." },
   { "block", "A run of elements that is stored as one piece. Also: a repeated layer of the model, as in blk.0." },
   { "boundary", "The line between two neighbours that do not share one set of quantization parameters. Heavy lines: the "
@@ -18,8 +19,12 @@ const TmGlossaryEntry tm_glossary[] = {
                    "block; or several levels of these, one inside the other." },
   { "group", "A run of elements along one axis that share one scale (and zero point or offset)." },
   { "layout", "How the elements lie in the file: row-major, or packed in blocks." },
+  { "N:M pattern", "Of every M neighbours along the input axis at most N are kept, the others are zero: 2:4 is what some GPUs compute "
+                   "twice as fast." },
   { "offset", "What is added after scaling: value = scale × raw + offset." },
   { "operand", "A stored tensor that a logical tensor is computed from: its packed values, its scales, its zero points." },
+  { "pruned", "Zero on purpose before quantization: zero in the reference already. Zeros that quantization made are rounded to "
+              "zero; what was zero and no longer is, is revived." },
   { "quantized", "Stored as small integers (or codes) that only approximate the real values once combined with a scale. "
                  "An ordinary dtype's stored value is the value." },
   { "rank", "The number of axes of a shape." },

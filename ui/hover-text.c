@@ -15,6 +15,7 @@ struct _TmHoverText
 typedef struct
 {
   TmModel *model;
+  TmModel *causes; /* under the overlay that shows them; else NULL */
   guint tensor;
   guint64 *index;
 } Read;
@@ -27,6 +28,7 @@ read_free (gpointer data)
   Read *read = data;
 
   g_object_unref (read->model);
+  g_clear_object (&read->causes);
   g_free (read->index);
   g_free (read);
 }
@@ -41,6 +43,20 @@ describe_scalar (const TmTensor *tensor, const TmScalar *scalar)
   return g_strdup_printf ("value %s", value);
 }
 
+/* " · rounded to zero" */
+static char *
+describe_cause (const Read *read, GCancellable *cancellable)
+{
+  const TmTensor *tensor = read->causes ? tm_model_tensor (read->causes, read->tensor) : NULL;
+  float cause;
+
+  if (!tensor || !tensor->codec
+      || !tm_tensor_decode (tensor, TM_QUANTITY_VALUE, tm_tensor_flatten (tensor, read->index), 1, &cause, cancellable, NULL)
+      || !(cause >= 1 && cause < TM_N_ZERO_CAUSES))
+    return g_strdup ("");
+  return g_strconcat (" · ", tm_zero_cause_get_name ((TmZeroCause) cause), NULL);
+}
+
 static void
 read_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
@@ -50,7 +66,11 @@ read_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable
   g_autoptr (GError) error = NULL;
 
   if (tm_tensor_explain (tensor, read->index, &scalar, &error))
-    g_task_return_pointer (task, describe_scalar (tensor, &scalar), g_free);
+    {
+      g_autofree char *text = describe_scalar (tensor, &scalar), *cause = describe_cause (read, cancellable);
+
+      g_task_return_pointer (task, g_strconcat (text, cause, NULL), g_free);
+    }
   else
     g_task_return_pointer (task, tm_text_escape (error->message, -1), g_free);
 }
@@ -91,6 +111,8 @@ start_read (TmHoverText *hover)
     return;
   read = g_new0 (Read, 1);
   read->model = g_object_ref (model);
+  if (tm_document_get_overlay (hover->document) == TM_OVERLAY_SPARSITY && tm_zeros_get_causes (tm_document_get_zeros (hover->document)))
+    read->causes = g_object_ref (tm_zeros_get_causes (tm_document_get_zeros (hover->document)));
   read->tensor = at->tensor;
   read->index = g_memdup2 (at->start, MAX (at->rank, 1) * sizeof (guint64));
   hover->running = g_cancellable_new ();

@@ -60,9 +60,8 @@ typedef struct
   TmDelta delta;
   TmScalar baseline;
   char *delta_fault;
-  gboolean wants_cause;
-  TmAlignment *alignment; /* for the cause; NULL: none */
-  int cause;              /* TmZeroCause, or −1 */
+  TmModel *causes; /* zeros by cause; NULL: not made */
+  int cause;       /* TmZeroCause, or −1 */
 } ExplainJob;
 
 static void
@@ -72,7 +71,7 @@ explain_job_free (ExplainJob *job)
   tm_packing_card_unref (job->packing);
   tm_scalar_clear (&job->baseline);
   g_clear_pointer (&job->diff, tm_diff_unref);
-  g_clear_pointer (&job->alignment, tm_alignment_unref);
+  g_clear_object (&job->causes);
   g_free (job->delta_fault);
   g_free (job->fault);
   g_free (job->index);
@@ -106,11 +105,11 @@ explain_delta (ExplainJob *job)
 static void
 explain_cause (ExplainJob *job, GCancellable *cancellable)
 {
-  guint8 cause;
-
-  if (tm_sparsity_classify (job->model, job->alignment, job->tensor,
-                            tm_tensor_flatten (tm_model_tensor (job->model, job->tensor), job->index), 1, &cause, cancellable, NULL))
-    job->cause = cause;
+  const TmTensor *tensor = tm_model_tensor (job->causes, job->tensor);
+  float cause;
+  if (tensor->codec != NULL
+      && tm_tensor_decode (tensor, TM_QUANTITY_VALUE, tm_tensor_flatten (tensor, job->index), 1, &cause, cancellable, NULL))
+    job->cause = (int) cause;
 }
 
 static void
@@ -133,7 +132,7 @@ explain_run (GTask *task, gpointer source, gpointer data, GCancellable *cancella
       job->has_range = tm_tensor_get_group_range (tensor, &job->scalar, &job->range, cancellable, NULL);
       if (job->diff != NULL)
         explain_delta (job);
-      if (job->wants_cause)
+      if (job->causes != NULL)
         explain_cause (job, cancellable);
       if (tensor->quantized)
         job->packing = tm_packing_card_new (tensor, &job->scalar, NULL);
@@ -197,8 +196,7 @@ explain_start (TmInspector *self, guint tensor, guint64 flat)
   job->tensor = tensor;
   TmZeros *zeros = tm_document_peek_zeros (self->document);
   job->cause = -1;
-  job->wants_cause = zeros != NULL;
-  job->alignment = zeros != NULL && tm_zeros_get_alignment (zeros) != NULL ? tm_alignment_ref (tm_zeros_get_alignment (zeros)) : NULL;
+  job->causes = zeros != NULL && tm_zeros_get_causes (zeros) != NULL ? g_object_ref (tm_zeros_get_causes (zeros)) : NULL;
   job->index = g_new0 (guint64, t->rank + 1);
   tm_tensor_unflatten (t, flat, job->index);
   self->explaining = g_cancellable_new ();

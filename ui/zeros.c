@@ -111,6 +111,12 @@ tm_zeros_get_alignment (const TmZeros *zeros)
   return zeros->alignment;
 }
 
+TmModel *
+tm_zeros_get_causes (const TmZeros *zeros)
+{
+  return zeros->causes;
+}
+
 TmTiles *
 tm_zeros_get_tiles (const TmZeros *zeros)
 {

@@ -16,6 +16,7 @@ void tm_zeros_free (TmZeros *zeros);
 
 TmAlignment *tm_zeros_get_alignment (const TmZeros *zeros); /* or NULL */
 TmTiles *tm_zeros_get_tiles (const TmZeros *zeros);         /* of the causes; NULL until they are made */
+TmModel *tm_zeros_get_causes (const TmZeros *zeros);        /* whose values are TmZeroCause; likewise */
 void tm_zeros_take (TmZeros *zeros, TmSparsity *one);       /* takes a reference */
 TmSparsity *tm_zeros_get (const TmZeros *zeros, guint tensor); /* NULL: not counted yet. Borrowed. */
 guint tm_zeros_count_missing (const TmZeros *zeros);

@@ -303,6 +303,38 @@ test_forced (void)
   g_assert_cmpuint (found, ==, forced);
 }
 
+/* Causes sum up to the count, whatever is known; words are of what was found. */
+static void
+test_causes_and_words (void)
+{
+  TmSparsity with = { .count = 1000, .zeros = 400, .has_reference = TRUE, .compared = 900, .pruned = 100, .rounded = 250, .forced = 30,
+                      .revived = 20 };
+  TmSparsity without = { .count = 1000, .zeros = 400, .without_scale = 64, .zero_scales = 2, .zero_rows = 1, .zero_columns = 3,
+                         .block_size = 8, .estimate = { .verdict = TM_ESTIMATE_PRUNED, .pruned_low = 91, .pruned_high = 101 } };
+  g_autofree char *facts = tm_sparsity_describe_facts (&without), *none = tm_sparsity_describe_facts (&with);
+  g_autofree char *estimate = tm_sparsity_describe_estimate (&without), *exact = tm_sparsity_describe_estimate (&with);
+  guint64 cause[TM_N_ZERO_CAUSES], sum = 0;
+
+  tm_sparsity_count_causes (&with, cause);
+  g_assert_cmpuint (cause[TM_ZERO_PRUNED], ==, 100);
+  g_assert_cmpuint (cause[TM_ZERO_ROUNDED], ==, 220);
+  g_assert_cmpuint (cause[TM_ZERO_FORCED], ==, 30);
+  g_assert_cmpuint (cause[TM_ZERO_REVIVED], ==, 20);
+  g_assert_cmpuint (cause[TM_ZERO_PLAIN], ==, 50); /* zeros without a counterpart */
+  for (guint i = 0; i < TM_N_ZERO_CAUSES; i++)
+    sum += cause[i];
+  g_assert_cmpuint (sum, ==, 1000);
+  tm_sparsity_count_causes (&without, cause);
+  g_assert_cmpuint (cause[TM_ZERO_NO_SCALE], ==, 64);
+  g_assert_cmpuint (cause[TM_ZERO_PLAIN], ==, 336);
+  g_assert_cmpuint (cause[TM_ZERO_NONE], ==, 600);
+  g_assert_cmpstr (facts, ==, "2 groups without a scale, 1 row of zeros, 3 columns of zeros, in blocks of 8×8");
+  g_assert_null (none);
+  g_assert_null (exact);
+  g_assert_true (g_str_has_prefix (estimate, "Between 9.1 and 10.1 % of the elements were zero before quantization"));
+  g_assert_nonnull (strstr (estimate, "three sigma"));
+}
+
 /* A group whose scale is 0 is nothing but zeros, and that is certain without a reference; with one the cause is exact. */
 static void
 test_no_scale (void)
@@ -675,6 +707,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sparsity/causes-and-words", test_causes_and_words);
   g_test_add_func ("/sparsity/no-scale", test_no_scale);
   g_test_add_func ("/sparsity/table", test_table);
   g_test_add_func ("/sparsity/one-sided", test_one_sided);
