@@ -170,6 +170,9 @@ claim (TmFolding *folding, const TmBundle *bundle)
   else if (parts.named_fp4 != state.is_fp4)
     tm_folding_warn (folding, tensor, TM_SEVERITY_WARNING, "quant-state", "quant_state says %s, its name another",
                      state.is_fp4 ? "fp4" : "nf4");
+  if (parts.state != NULL && state.nested && parts.absmax->dtype == TM_DTYPE_F32)
+    tm_folding_warn (folding, tensor, TM_SEVERITY_WARNING, "quant-state",
+                     "quant_state says that absmax is nested, and it is float32: taken as it is");
   return tm_folding_commit (folding, tensor);
 }
 

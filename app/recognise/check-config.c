@@ -266,6 +266,31 @@ static const struct
   { "modelopt", check_modelopt },
 };
 
+/* Without a config it may be meant so: one note for all. */
+static void
+note_float8 (const Check *check)
+{
+  TmModel *model = check->model;
+  const TmTensor *first = NULL;
+  guint n = 0;
+
+  for (guint i = 0; i < model->tensors->len; i++)
+    {
+      const TmTensor *tensor = tm_model_tensor (model, i);
+
+      if (tensor->quantized || tensor->rank < 2 || !g_str_has_suffix (tensor->name, ".weight")
+          || tm_dtype_get_info (tensor->dtype)->family != TM_FAMILY_FLOAT8 || tensor->dtype == TM_DTYPE_F8_E8M0
+          || has_error (check, tensor->name))
+        continue;
+      first = first ? first : tensor;
+      n++;
+    }
+  if (n > 0)
+    tm_model_add_problem (model, TM_SEVERITY_NOTE, "float8-without-scale", first->values->source, first->values->offset,
+                          first->name, "%s%s no scale beside %s: values are those of the codes alone", first->name,
+                          n > 1 ? " and other float8 weights have" : " is float8 and has", n > 1 ? "them" : "it");
+}
+
 void
 tm_check_config (TmModel *model, const TmConfig *config)
 {
@@ -273,7 +298,11 @@ tm_check_config (TmModel *model, const TmConfig *config)
   Check check = { .model = model, .config = config };
 
   if (!tm_config_has_quantization (config))
-    return;
+    {
+      if (g_strcmp0 (model->format, "safetensors") == 0)
+        note_float8 (&check);
+      return;
+    }
   settings = check.settings = tm_module_settings_new (config);
   for (guint i = 0; i < model->tensors->len; i++)
     {

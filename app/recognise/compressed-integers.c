@@ -16,6 +16,7 @@
 #include "recognise/integer-claim.h"
 
 #define MOST_SLICES 65536u
+#define MOST_INDEXED (1u << 26) /* columns of a group index */
 
 extern const TmConvention tm_convention_compressed_integers;
 
@@ -372,6 +373,19 @@ find_shape (Packed *q)
   return NULL;
 }
 
+/* −1 throughout. */
+static gboolean
+is_unused_index (const Packed *q)
+{
+  g_autofree gint64 *index
+      = q->g_idx->n_elements == q->n_columns ? tm_operand_load_i64 (q->g_idx, MOST_INDEXED, NULL) : NULL;
+
+  for (guint64 i = 0; index != NULL && i < q->n_columns; i++)
+    if (index[i] != -1)
+      return FALSE;
+  return index != NULL;
+}
+
 static TmClaim
 claim_packed (Packed *q)
 {
@@ -413,11 +427,9 @@ claim_packed (Packed *q)
     }
   if (q->g_idx && q->g_idx->fault == NULL)
     {
-      gint64 first = 0;
-
       data->index_stored = q->g_idx;
-      if (tm_operand_read_i64 (q->g_idx, 0, 1, &first, NULL) && first == -1)
-        data->index_stored = NULL; /* −1: not used */
+      if (is_unused_index (q))
+        data->index_stored = NULL;
       else if (!tm_claim_read_index (q->g_idx, q->n_columns, q->n_groups, &q->table, &q->group_size, &all_zero, &error))
         {
           g_free (data);

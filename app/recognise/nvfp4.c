@@ -2,6 +2,7 @@
  * (formats/quant-conventions.md 6). Writers differ in what the float32 does; its name tells, never its size:
  *   compressed-tensors  M.weight_packed, M.weight_scale, M.weight_global_scale: the scale is DIVIDED by it
  *   ModelOpt            M.weight U8, M.weight_scale, M.weight_scale_2: the scale is MULTIPLIED by it */
+#include <math.h>
 #include <string.h>
 
 #include "recognise/bundle.h"
@@ -18,6 +19,18 @@ static const char *const ct_suffixes[] = { ".weight_packed",
 static const char *const modelopt_suffixes[] = { ".weight",      ".weight_scale", ".weight_scale_2",
                                                  ".input_scale", ".output_scale", ".pre_quant_scale",
                                                  ".k_scale",     ".v_scale",      NULL };
+
+/* One number decides for all of a tensor, so a wrong one is worth a word. */
+static void
+warn_of_global (TmFolding *folding, const TmTensor *tensor, const TmStored *global, TmGlobal kind)
+{
+  float number;
+
+  if (global->fault == NULL && tm_operand_read_f32 (global, 0, 1, &number, NULL)
+      && (!isfinite (number) || (number == 0 && kind == TM_GLOBAL_DIVISOR)))
+    tm_folding_warn (folding, tensor, TM_SEVERITY_WARNING, "scale-not-finite", "%s is %g", global->name,
+                     (double) number);
+}
 
 static TmClaim
 fold (TmFolding *folding, const TmConvention *convention, const TmBundle *bundle, const TmStored *codes,
@@ -63,6 +76,7 @@ fold (TmFolding *folding, const TmConvention *convention, const TmBundle *bundle
   tm_folding_assume (folding, tensor, "global-scale", kind == TM_GLOBAL_DIVISOR ? "divisor" : "factor",
                      "factor|divisor", choice != NULL ? "as asked for; it is named %s" : "it is named %s", global_name);
   tm_folding_record_order (folding, tensor);
+  warn_of_global (folding, tensor, global, kind);
   return tm_folding_commit (folding, tensor);
 }
 

@@ -586,7 +586,7 @@ test_bits_and_groups (void)
     }
 }
 
-/* A float8 weight alone is just that, unless the config speaks of scales. */
+/* A float8 weight alone may be just that, which is noted, unless the config speaks of scales. */
 static void
 test_float8_without_scale (void)
 {
@@ -605,11 +605,97 @@ test_float8_without_scale (void)
       {
         g_autoptr (TmModel) model = open_with (folder, NULL);
 
-        g_assert_cmpuint (model->problems->len, ==, said);
-        g_assert_cmpint (has_problem (model, "missing-companion"), ==, said == 1);
+        g_assert_cmpuint (model->problems->len, ==, 1);
+        g_assert_true (has_problem (model, said ? "missing-companion" : "float8-without-scale"));
+        g_assert_cmpuint (tm_model_count_problems (model, TM_SEVERITY_WARNING), ==, said);
       }
       remove_folder (folder);
     }
+}
+
+/* Companions that contradict each other or say what cannot be are named; what can be decoded still is. */
+static void
+test_lying_companions (void)
+{
+  static const struct
+  {
+    const char *folder, *tensor, *code;
+    gint32 number;
+    gboolean folded;
+  } rows[] = {
+    { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.group_size", "hqq-facts", 0, FALSE },
+    { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.group_size", "hqq-facts", -64, FALSE },
+    { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.group_size", "companion-shape", 11, FALSE },
+    { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.axis", "hqq-facts", 2, FALSE },
+    { "fp4-ct-nv-experts", "model.layers.2.mlp.down_proj.weight_global_scale", "scale-not-finite", 0, TRUE },
+    { "fp4-ct-nv-experts", "model.layers.2.mlp.down_proj.weight_global_scale", "scale-not-finite", 0x7F800000, TRUE },
+    { "ct-3bit-act-bf16", "model.layers.2.mlp.down_proj.weight_g_idx", "group-index", -1, FALSE },
+    { "gptq-5bit-act", "model.layers.0.self_attn.q_proj.g_idx", "group-index", -1, FALSE },
+    { "gptq-5bit-act", "model.layers.0.self_attn.q_proj.g_idx", "group-index", 4, FALSE },
+    { "gptq-5bit-act", "model.layers.0.self_attn.q_proj.g_idx", "group-index", G_MAXINT32, FALSE },
+    { "exl2-8-to-2", "model.layers.2.mlp.down_proj.q_invperm", "groups", 100, FALSE },
+    { "exl2-8-to-2", "model.layers.2.mlp.down_proj.q_invperm", "groups", -1, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *from = g_build_filename (g_test_get_dir (G_TEST_DIST), "golden", "quant-made", rows[i].folder, NULL);
+      g_autoptr (TmModel) fine = open_with (from, NULL);
+      const TmStored *stored = tm_model_stored (fine, (guint) tm_model_find_stored (fine, rows[i].tensor));
+      g_autoptr (GDir) dir = g_dir_open (from, 0, NULL);
+      char *folder = make_folder ();
+      const char *name;
+
+      g_assert_cmpuint (fine->n_quantized, ==, 1);
+      while ((name = g_dir_read_name (dir)) != NULL)
+        if (g_str_has_suffix (name, ".safetensors") || g_str_has_suffix (name, ".index.json"))
+          {
+            g_autofree char *source = g_build_filename (from, name, NULL), *to = g_build_filename (folder, name, NULL);
+            g_autofree char *bytes = NULL;
+            gsize length;
+
+            g_assert_true (g_file_get_contents (source, &bytes, &length, NULL));
+            if (strcmp (name, tm_source_get_name (stored->source)) == 0)
+              memcpy (bytes + stored->offset, &rows[i].number, 4); /* the first number of it */
+            g_assert_true (g_file_set_contents_full (to, bytes, (gssize) length, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+          }
+      {
+        g_autoptr (TmModel) model = open_with (folder, NULL);
+
+        g_assert_true (has_problem (model, rows[i].code));
+        g_assert_cmpuint (model->n_quantized, ==, rows[i].folded ? 1 : 0);
+      }
+      remove_folder (folder);
+    }
+}
+
+/* quant_state speaks of nested scales, and they are plain numbers. */
+static void
+test_nested_that_is_not (void)
+{
+  static const char state[] = "{\"quant_type\":\"nf4\",\"blocksize\":64,\"shape\":[8,8],\"nested_blocksize\":256,"
+                              "\"nested_offset\":0.5}";
+  static const float one = 1;
+  float book[16];
+  char *folder = make_folder ();
+  g_autofree char *length = g_strdup_printf ("%zu", strlen (state));
+  Build build;
+
+  for (guint i = 0; i < 16; i++)
+    book[i] = (float) i;
+  build_init (&build);
+  build_add (&build, "a.weight", "U8", "32,1", NULL, 32);
+  build_add (&build, "a.weight.absmax", "F32", "1", &one, 4);
+  build_add (&build, "a.weight.quant_map", "F32", "16", book, 64);
+  build_add (&build, "a.weight.quant_state.bitsandbytes__nf4", "U8", length, state, strlen (state));
+  build_write (&build, folder, "model.safetensors");
+  {
+    g_autoptr (TmModel) model = open_with (folder, NULL);
+
+    g_assert_true (has_problem (model, "quant-state"));
+    g_assert_true (need_tensor (model, "a.weight")->quantized);
+  }
+  remove_folder (folder);
 }
 
 /* Many alike are one, with their number. */
@@ -690,6 +776,8 @@ main (int argc, char **argv)
   g_test_add_func ("/fp8/blocks", test_fp8_blocks);
   g_test_add_func ("/leftovers", test_leftovers);
   g_test_add_func ("/listed", test_listed);
+  g_test_add_func ("/lying-companions", test_lying_companions);
+  g_test_add_func ("/nested-that-is-not", test_nested_that_is_not);
   g_test_add_func ("/assumption-groups", test_assumption_groups);
   g_test_add_func ("/config/bits-and-groups", test_bits_and_groups);
   g_test_add_func ("/config/float8-without-scale", test_float8_without_scale);
