@@ -103,6 +103,8 @@ tm_packed_integer_explain (const TmTensor *tensor, guint64 flat, TmScalar *scala
       scalar->value.as.f32 = at.scale * ((float) q - at.zero);
       exact = (double) at.scale * (q - (double) at.zero);
     }
+  if (data->middle)
+    tm_scalar_add_term_int (scalar, "signed_q", q - (gint) data->middle);
   if (data->n_groups > 1)
     tm_scalar_add_term_int (scalar, "group", at.group);
   if (!isnan (exact) && exact != (double) scalar->value.as.f32)

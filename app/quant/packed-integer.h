@@ -63,6 +63,7 @@ typedef struct
   gboolean zero_is_offset; /* zero is an offset that is added */
   gboolean is_signed;      /* raw is signed: int8 */
   guint8 flip;             /* two's complement: the sign bit; else 0 */
+  guint middle;            /* codes are stored with this added, which the record tells too; else 0 */
   const char *formula;     /* static; terms scale, q, zero or offset */
   TmRaggedWords *ragged;
   guint64 owner; /* of stripes */

@@ -418,6 +418,7 @@ claim_packed (Packed *q)
   data->layout = (TmCodeLayout) { q->padded ? TM_ORDER_PADDED : TM_ORDER_STREAM, q->bits, FALSE,
                                   q->packed->shape[q->packed->rank - 1] * 4,
                                   q->packed->shape[q->packed->rank - 1] * 4 * q->n_rows };
+  data->middle = 1u << (q->bits - 1);
   data->scale = scale;
   if (!set_zero (q, data))
     {

@@ -25,12 +25,30 @@ typedef struct
   guint32 *table;
 } Gptq;
 
+/* GEMV of AutoAWQ with few columns (128 in groups of 64, 256 in groups of 32) has the shapes of GPTQ in groups of a word,
+ * which nobody writes. g_idx and the config tell, or the padding of its scales, which is zero. */
 static gboolean
-is_awq (const Gptq *q)
+is_gemv_instead (TmFolding *folding, const Gptq *q)
+{
+  const char *method = tm_config_get_quantization (tm_folding_get_config (folding), "quant_method");
+  float last;
+
+  if (q->g_idx != NULL || q->scales->shape[0] != q->qweight->shape[0] || q->qzeros->shape[0] != q->qweight->shape[0]
+      || q->qzeros->shape[1] * 8 != q->scales->shape[1]
+      || !(q->qweight->shape[1] == 16 || q->qweight->shape[1] == 32))
+    return FALSE;
+  if (method != NULL && (strcmp (method, "gptq") == 0 || strcmp (method, "awq") == 0))
+    return strcmp (method, "awq") == 0;
+  return tm_operand_read_f32 (q->scales, q->scales->shape[1] - 1, 1, &last, NULL) && last == 0;
+}
+
+static gboolean
+is_awq (TmFolding *folding, const Gptq *q)
 {
   return q->scales->shape[1] == 8 * q->qweight->shape[1]
          || (q->scales->shape[1] != q->qweight->shape[1] && q->scales->shape[0] == q->qweight->shape[0]
-             && q->qzeros->shape[0] == q->qweight->shape[0] && q->qzeros->shape[1] * 8 == q->scales->shape[1]);
+             && q->qzeros->shape[0] == q->qweight->shape[0] && q->qzeros->shape[1] * 8 == q->scales->shape[1])
+         || is_gemv_instead (folding, q);
 }
 
 /* Bits from the zero points' width, or where those are plain numbers from the length of g_idx or the config. */
@@ -295,7 +313,7 @@ claim (TmFolding *folding, const TmBundle *bundle)
   q.plain_zeros = tm_claim_is_float_matrix (q.qzeros);
   if (!q.plain_zeros && !tm_claim_is_matrix (q.qzeros, TM_DTYPE_I32))
     return refuse (folding, bundle, "its", q.qzeros);
-  if (is_awq (&q))
+  if (!q.plain_zeros && is_awq (folding, &q))
     return TM_CLAIM_NO;
   q.n_groups = q.scales->shape[0];
   q.n_rows = q.scales->shape[1];

@@ -132,7 +132,7 @@ claim (TmFolding *folding, const TmBundle *bundle)
     return tm_folding_refuse (folding, &tm_convention_hqq, bundle, "hqq-facts", "%s", why);
   n_groups = scale->n_elements;
   if (read_number (folding, bundle, ".group_size", &group) && !(group >= 1 && group <= 1e9 && group == floor (group)))
-    return tm_folding_refuse (folding, &tm_convention_hqq, bundle, "hqq-facts", "group_size %g is no size", group);
+    return tm_folding_refuse (folding, &tm_convention_hqq, bundle, "companion-shape", "group_size %g is no size", group);
   facts.group = read_number (folding, bundle, ".group_size", &group) && group >= 1 && group <= 1e9 ? (guint64) group
                 : n_groups > 0                                                                     ? facts.n / n_groups
                                                                                                    : 0;

@@ -396,6 +396,16 @@ test_b113 (void)
     for (guint i = 0; i < 16; i++)
       g_assert_cmpfloat (value_at (tensor, i / 8, i % 8), ==, 0);
     g_assert_cmpint (tensor->symmetric, ==, 1);
+    { /* the record has the code as it is stored, and the signed one beside it */
+      g_auto (TmScalar) scalar = TM_SCALAR_INIT;
+      const guint64 index[2] = { 1, 3 };
+      g_autofree char *text = NULL;
+
+      g_assert_true (tm_tensor_explain (tensor, index, &scalar, NULL));
+      g_assert_cmpint (scalar.raw, ==, 8);
+      text = tm_scalar_to_json (&scalar);
+      g_assert_nonnull (strstr (text, "\"q\":8,\"zero\":8,\"signed_q\":0"));
+    }
   }
   remove_folder (folder);
 }

@@ -623,8 +623,8 @@ test_lying_companions (void)
     gint32 number;
     gboolean folded;
   } rows[] = {
-    { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.group_size", "hqq-facts", 0, FALSE },
-    { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.group_size", "hqq-facts", -64, FALSE },
+    { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.group_size", "companion-shape", 0, FALSE },
+    { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.group_size", "companion-shape", -64, FALSE },
     { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.group_size", "companion-shape", 11, FALSE },
     { "hqq-4bit-axis0", "model.layers.2.mlp.down_proj.axis", "hqq-facts", 2, FALSE },
     { "fp4-ct-nv-experts", "model.layers.2.mlp.down_proj.weight_global_scale", "scale-not-finite", 0, TRUE },

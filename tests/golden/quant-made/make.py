@@ -732,4 +732,6 @@ def main():
     case('aqlm-4x4x8', aqlm(4, 4, 12, 24, 3, 8, 'BF16'))
     case('aqlm-1x16', aqlm(1, 16, 6, 48, 1, 9, dt='I16'))
     case('exl2-8-to-2', exl2(32, [(8, 4), (6, 16), (5, 32), (3, 32), (2, 16)]))
+    case('awq-gemv-128-like-gptq', gemv(16, 128, 64))
+    case('awq-gemv-256-like-gptq', gemv(32, 256, 32))
 main()
