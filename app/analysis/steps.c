@@ -143,6 +143,10 @@ set_gaps (TmSteps *steps, const Codes *codes)
       if (isinf (above) && isinf (below))
         continue;
       steps->end[i] = (gint8) (isinf (above) ? 1 : isinf (below) ? -1 : 0);
+      if (isinf (above))
+        steps->highest = codes->level[i];
+      if (isinf (below))
+        steps->lowest = codes->level[i];
       steps->above[i] = (float) (isinf (above) ? below : above);
       steps->below[i] = (float) (isinf (below) ? above : below);
     }
@@ -170,6 +174,19 @@ tm_steps_init (TmSteps *steps, TmModel *model, const TmTensor *tensor, GCancella
   else if (steps->defined)
     set_gaps (steps, &codes);
   return TRUE;
+}
+
+void
+tm_steps_get_ends (const TmSteps *steps, double *lowest, double *below, double *highest, double *above)
+{
+  *lowest = steps->lowest;
+  *highest = steps->highest;
+  *below = *above = 0;
+  for (guint i = 0; steps->leveled && i < TM_STEP_CODES; i++)
+    if (steps->end[i] > 0)
+      *above = (double) steps->below[i] / 2;
+    else if (steps->end[i] < 0)
+      *below = (double) steps->above[i] / 2;
 }
 
 float

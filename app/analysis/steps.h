@@ -16,10 +16,14 @@ typedef struct
   float tolerance;   /* of the value's magnitude: the scale was rounded after it was used */
   float above[TM_STEP_CODES], below[TM_STEP_CODES]; /* leveled: to the next level, in scales; NaN: a code not seen */
   gint8 end[TM_STEP_CODES];                         /* leveled: 1 the highest level, −1 the lowest, else 0 */
+  double lowest, highest;                           /* leveled: of the levels seen */
 } TmSteps;
 
 /* Reads a sample of codes. Errors: as tm_tensor_decode; an ordinary tensor is no error, only not defined. */
 gboolean tm_steps_init (TmSteps *steps, TmModel *model, const TmTensor *tensor, GCancellable *cancellable, GError **error);
+
+/* Leveled: the end levels, in scales, and half the gap to the level next to each. */
+void tm_steps_get_ends (const TmSteps *steps, double *lowest, double *below, double *highest, double *above);
 
 /* Of one element: distance to the next code on the side of error = candidate − reference, and whether an error of more than
  * half of it there means that the range ended (clipped). 0: not defined for it. */
