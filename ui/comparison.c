@@ -13,6 +13,10 @@ struct _TmComparison
   TmModel *errors;
   TmTiles *tiles;
   TmTensorMark *marks; /* NULL until they are asked for */
+  GHashTable *ranges;  /* tensor + 1 → TmScaleRanges */
+  GTask *measuring;    /* NULL: nothing is */
+  void (*measured) (gpointer);
+  gpointer data;
 };
 
 TmComparison *
@@ -21,9 +25,18 @@ tm_comparison_new (TmDiff *diff, void (*changed) (gpointer), gpointer data)
   TmComparison *comparison = g_new0 (TmComparison, 1);
 
   comparison->diff = tm_diff_ref (diff);
+  comparison->ranges = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) tm_scale_ranges_free);
   comparison->errors = tm_diff_new_error_model (diff->alignment);
   comparison->tiles = tm_tiles_new (comparison->errors, ERROR_CACHE_BYTES, changed, data);
   return comparison;
+}
+
+static void
+stop_measuring (TmComparison *comparison)
+{
+  if (comparison->measuring)
+    g_cancellable_cancel (g_task_get_cancellable (comparison->measuring));
+  g_clear_object (&comparison->measuring);
 }
 
 void
@@ -31,6 +44,8 @@ tm_comparison_free (TmComparison *comparison)
 {
   if (!comparison)
     return;
+  stop_measuring (comparison);
+  g_hash_table_unref (comparison->ranges);
   tm_tiles_free (comparison->tiles);
   g_object_unref (comparison->errors);
   tm_diff_unref (comparison->diff);
@@ -106,6 +121,84 @@ void
 tm_comparison_forget_marks (TmComparison *comparison)
 {
   g_clear_pointer (&comparison->marks, g_free);
+}
+
+/* --- Scales ------------------------------------------------------------------------------------------------------ */
+
+typedef struct
+{
+  TmDiff *diff;
+  guint tensor;
+} Measure;
+
+static void
+measure_free (gpointer data)
+{
+  tm_diff_unref (((Measure *) data)->diff);
+  g_free (data);
+}
+
+static void
+measure_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const Measure *measure = data;
+  const TmAlignment *alignment = measure->diff->alignment;
+
+  g_task_return_pointer (task,
+                         tm_scale_ranges_measure (alignment, tm_alignment_find (alignment, measure->tensor), cancellable, NULL),
+                         (GDestroyNotify) tm_scale_ranges_free);
+}
+
+static void
+measure_done (GObject *source, GAsyncResult *result, gpointer data)
+{
+  TmComparison *comparison = data;
+  const Measure *measure = g_task_get_task_data (G_TASK (result));
+  TmScaleRanges *ranges = NULL;
+
+  if (g_cancellable_is_cancelled (g_task_get_cancellable (G_TASK (result))))
+    return; /* the comparison may be gone */
+  ranges = g_task_propagate_pointer (G_TASK (result), NULL);
+  if (ranges)
+    g_hash_table_insert (comparison->ranges, GUINT_TO_POINTER (measure->tensor + 1), ranges);
+  g_clear_object (&comparison->measuring);
+  if (ranges && comparison->measured)
+    comparison->measured (comparison->data);
+}
+
+gboolean
+tm_comparison_has_scale_ranges (TmComparison *comparison, guint tensor)
+{
+  return g_hash_table_contains (comparison->ranges, GUINT_TO_POINTER (tensor + 1));
+}
+
+const TmScaleRanges *
+tm_comparison_want_scale_ranges (TmComparison *comparison, guint tensor)
+{
+  g_autoptr (GCancellable) cancellable = NULL;
+  Measure *measure;
+
+  if (tm_comparison_has_scale_ranges (comparison, tensor) || !tm_alignment_find (comparison->diff->alignment, tensor))
+    return g_hash_table_lookup (comparison->ranges, GUINT_TO_POINTER (tensor + 1));
+  if (comparison->measuring && ((Measure *) g_task_get_task_data (comparison->measuring))->tensor == tensor)
+    return NULL;
+  stop_measuring (comparison);
+  measure = g_new0 (Measure, 1);
+  measure->diff = tm_diff_ref (comparison->diff);
+  measure->tensor = tensor;
+  cancellable = g_cancellable_new ();
+  comparison->measuring = g_task_new (NULL, cancellable, measure_done, comparison);
+  g_task_set_check_cancellable (comparison->measuring, FALSE);
+  g_task_set_task_data (comparison->measuring, measure, measure_free);
+  g_task_run_in_thread (comparison->measuring, measure_run);
+  return NULL;
+}
+
+void
+tm_comparison_watch (TmComparison *comparison, void (*measured) (gpointer), gpointer data)
+{
+  comparison->measured = measured;
+  comparison->data = data;
 }
 
 /* --- Words ------------------------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/diff.h"
+#include "analysis/scale-ranges.h"
 #include "view/scene.h"
 
 G_BEGIN_DECLS
@@ -18,6 +19,11 @@ TmTiles *tm_comparison_get_tiles (const TmComparison *comparison); /* of the sig
 /* By tensor of the candidate; of a folded stack the first block's tensor speaks for the worst of the stack. */
 const TmTensorMark *tm_comparison_get_marks (TmComparison *comparison, const TmLayout *layout, const TmTheme *theme);
 void tm_comparison_forget_marks (TmComparison *comparison); /* layout or theme changed */
+/* A tensor's scales against the reference; NULL while a worker measures them, and where it is not aligned. measured (of
+ * tm_comparison_watch()) is called when they are there. One tensor at a time: asking for another ends the work for the last. */
+const TmScaleRanges *tm_comparison_want_scale_ranges (TmComparison *comparison, guint tensor);
+gboolean tm_comparison_has_scale_ranges (TmComparison *comparison, guint tensor); /* asks for nothing */
+void tm_comparison_watch (TmComparison *comparison, void (*measured) (gpointer), gpointer data);
 
 #define TM_SQNR_BAD 10 /* dB: the ends of the colours */
 #define TM_SQNR_GOOD 45

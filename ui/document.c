@@ -332,6 +332,12 @@ tm_document_get_tiles (TmDocument *self)
 
 /* --- Comparison --------------------------------------------------------------------------------------------------- */
 
+static void
+on_measured (gpointer document)
+{
+  g_signal_emit (document, tm_document_signals[STATISTICS_CHANGED], 0);
+}
+
 void
 tm_document_set_diff (TmDocument *self, TmDiff *diff)
 {
@@ -343,6 +349,8 @@ tm_document_set_diff (TmDocument *self, TmDiff *diff)
   if (!diff && !old)
     return;
   self->comparison = diff ? tm_comparison_new (diff, tm_document_tiles_arrived, self) : NULL;
+  if (diff)
+    tm_comparison_watch (self->comparison, on_measured, self);
   old_zeros = tm_document_steal_zeros (self); /* causes are against what it is compared with */
   if (!diff && self->overlay == TM_OVERLAY_ERROR)
     self->overlay = TM_OVERLAY_VALUE;

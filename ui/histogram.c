@@ -12,7 +12,8 @@ struct _TmHistogramView
   GtkWidget parent_instance;
   GtkWidget *bars, *read, *log;
   TmColor bar, text, dim;
-  double *counts;
+  double *counts, *outline; /* outline: NULL for none */
+  char *bars_name, *outline_name;
   guint n;
   double low, high, most, sum;
   char *unit, *summary;
@@ -61,6 +62,37 @@ draw_line (GtkSnapshot *snapshot, double x, double width, double height, float t
                                &GRAPHENE_RECT_INIT ((float) CLAMP (x - thick / 2.0, 0, width - thick), 0, thick, (float) height));
 }
 
+static double
+get_height (TmHistogramView *self, double count, double height, gboolean logarithmic)
+{
+  const double share = logarithmic ? log1p (count) / log1p (self->most) : count / self->most;
+
+  return count > 0 ? MAX (share * (height - 2), 1) : 0;
+}
+
+/* Steps along the tops, and down between bins of different height. */
+static void
+draw_outline (TmHistogramView *self, GtkSnapshot *snapshot, double width, double height, gboolean logarithmic, const GdkRGBA *color)
+{
+  double before = 0;
+
+  for (guint i = 0; i <= self->n && self->most > 0; i++)
+    {
+      const double x = floor (i * width / self->n), end = floor ((i + 1) * width / self->n);
+      const double tall = i < self->n ? get_height (self, self->outline[i], height, logarithmic) : 0;
+      const double low = MIN (tall, before), high = MAX (tall, before);
+
+      if (high > low)
+        gtk_snapshot_append_color (snapshot, color,
+                                   &GRAPHENE_RECT_INIT ((float) MIN (x, width - 1.5), (float) (height - 1 - high), 1.5f,
+                                                        (float) (high - low)));
+      if (tall > 0)
+        gtk_snapshot_append_color (snapshot, color,
+                                   &GRAPHENE_RECT_INIT ((float) x, (float) (height - 1 - tall), (float) (end - x), 1.5f));
+      before = tall;
+    }
+}
+
 static void
 tm_bars_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
@@ -72,8 +104,7 @@ tm_bars_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   for (guint i = 0; i < self->n && self->most > 0; i++)
     {
       const double x = floor (i * width / self->n), end = floor ((i + 1) * width / self->n);
-      const double share = logarithmic ? log1p (self->counts[i]) / log1p (self->most) : self->counts[i] / self->most;
-      const double tall = self->counts[i] > 0 ? MAX (share * (height - 2), 1) : 0;
+      const double tall = get_height (self, self->counts[i], height, logarithmic);
       const double gap = end - x >= 3 ? 1 : 0;
 
       if (tall > 0)
@@ -81,6 +112,8 @@ tm_bars_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
                                    &GRAPHENE_RECT_INIT ((float) x, (float) (height - 1 - tall), (float) MAX (end - x - gap, 1),
                                                         (float) tall));
     }
+  if (self->outline)
+    draw_outline (self, snapshot, width, height, logarithmic, &read);
   gtk_snapshot_append_color (snapshot, &ground, &GRAPHENE_RECT_INIT (0, (float) height - 1, (float) width, 1));
   if (self->has_range && self->range > 0)
     {
@@ -129,6 +162,13 @@ describe_bin (TmHistogramView *self, guint bin)
   g_autofree char *to = format_edge (self->low + (bin + 1) * width);
   g_autofree char *number = tm_format_count ((guint64) (count + 0.5));
   const double share = self->sum > 0 ? count / self->sum * 100 : 0;
+
+  if (self->outline)
+    {
+      g_autofree char *other = tm_format_count ((guint64) (self->outline[bin] + 0.5));
+
+      return g_strdup_printf ("%s … %s: %s %s, %s %s", from, to, number, self->bars_name, other, self->outline_name);
+    }
 
   return g_strdup_printf ("%s%s%s%s%s: %s · %.2g %%", from, self->whole ? "" : " … ", self->whole ? "" : to, *self->unit ? " " : "",
                           self->unit, number, share);
@@ -234,6 +274,9 @@ tm_histogram_finalize (GObject *object)
   TmHistogramView *self = TM_HISTOGRAM (object);
 
   g_free (self->counts);
+  g_free (self->outline);
+  g_free (self->bars_name);
+  g_free (self->outline_name);
   g_free (self->unit);
   g_free (self->summary);
   G_OBJECT_CLASS (tm_histogram_parent_class)->finalize (object);
@@ -327,6 +370,36 @@ tm_histogram_set_whole (TmHistogramView *self, gint64 first)
   self->first = first;
   g_free (self->summary);
   self->summary = g_strdup_printf ("%" G_GINT64_FORMAT " … %" G_GINT64_FORMAT, first, first + self->n - 1);
+  update_read (self);
+}
+
+static GtkWidget *
+swatch_new (const char *name, const char *css_class)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 5), *swatch = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  GtkWidget *label = gtk_label_new (name);
+
+  gtk_widget_add_css_class (swatch, css_class);
+  gtk_widget_set_valign (swatch, GTK_ALIGN_CENTER);
+  gtk_widget_add_css_class (label, "caption");
+  gtk_box_append (GTK_BOX (box), swatch);
+  gtk_box_append (GTK_BOX (box), label);
+  return box;
+}
+
+void
+tm_histogram_set_outline (TmHistogramView *self, const double *counts, const char *bars, const char *outline)
+{
+  GtkWidget *legend = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 14);
+
+  self->outline = g_memdup2 (counts, self->n * sizeof *counts);
+  self->bars_name = g_strdup (bars);
+  self->outline_name = g_strdup (outline);
+  for (guint i = 0; i < self->n; i++)
+    self->most = MAX (self->most, counts[i]);
+  gtk_box_append (GTK_BOX (legend), swatch_new (bars, "swatch-bars"));
+  gtk_box_append (GTK_BOX (legend), swatch_new (outline, "swatch-outline"));
+  gtk_widget_set_parent (legend, GTK_WIDGET (self));
   update_read (self);
 }
 

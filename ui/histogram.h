@@ -15,6 +15,8 @@ G_DECLARE_FINAL_TYPE (TmHistogramView, tm_histogram, TM, HISTOGRAM, GtkWidget)
 GtkWidget *tm_histogram_new (const TmTheme *theme, const double *counts, guint n, double low, double high, const char *unit);
 /* Bins stand for whole numbers from first on. */
 void tm_histogram_set_whole (TmHistogramView *histogram, gint64 first);
+/* A second row of counts over the same bins, drawn as an outline; names: of the bars and of the outline, for the legend. */
+void tm_histogram_set_outline (TmHistogramView *histogram, const double *counts, const char *bars, const char *outline);
 void tm_histogram_set_mark (TmHistogramView *histogram, double at);
 /* Lines at ± range; dragged: called with the magnitude under the pointer while it is dragged over the bars, 0 on a double
  * click (back to what it was). */

@@ -2,18 +2,13 @@
 #include "ui/histogram.h"
 #include "ui/inspector-pages.h"
 #include "ui/inspector-rows.h"
+#include "ui/table-columns.h"
 
 #include "io/number.h"
 #include "io/text.h"
 
 #include <math.h>
 #include <string.h>
-
-static char *
-format_share (double share)
-{
-  return g_strdup_printf (share > 0 && share < 5e-5 ? "< 0.01 %%" : "%.2f %%", share * 100);
-}
 
 static char *
 format_signed (double number, const char *format)
@@ -106,6 +101,84 @@ add_histogram (GtkWidget *box, TmDocument *document, const TmDiffTensor *diff)
     }
 }
 
+/* --- Scales against the reference ------------------------------------------------------------------------------- */
+
+#define SCALE_BINS 48
+
+/* Up to where nearly all of both are: single groups far out would squeeze all others into one bin. */
+static double
+get_scale_end (const TmScaleRanges *ranges)
+{
+  const TmDistribution *stored = &ranges->stored, *needed = &ranges->needed;
+  const double common = MAX (tm_distribution_get_percentile (stored, 99), tm_distribution_get_percentile (needed, 99));
+
+  return MIN (MAX (stored->max, needed->max), common * 1.25);
+}
+
+static void
+add_scale_histogram (GtkWidget *card, TmDocument *document, const TmScaleRanges *ranges)
+{
+  double stored[SCALE_BINS] = { 0 }, needed[SCALE_BINS] = { 0 }, inside = 0;
+  const double end = get_scale_end (ranges);
+  double low = MIN (tm_distribution_get_percentile (&ranges->stored, 1), tm_distribution_get_percentile (&ranges->needed, 1));
+  GtkWidget *histogram;
+
+  low = low > end / 3 ? MIN (ranges->stored.min, ranges->needed.min) : 0; /* near zero the axis begins there */
+  if (!(end > low))
+    return;
+  tm_distribution_rebin (&ranges->stored, low, end, SCALE_BINS, stored);
+  tm_distribution_rebin (&ranges->needed, low, end, SCALE_BINS, needed);
+  for (guint i = 0; i < SCALE_BINS; i++)
+    inside += stored[i] + needed[i];
+  histogram = tm_histogram_new (tm_document_get_theme (document), stored, SCALE_BINS, low, end, "");
+  tm_histogram_set_outline (TM_HISTOGRAM (histogram), needed, "stored", "needed");
+  gtk_box_append (GTK_BOX (card), histogram);
+  if (MAX (ranges->stored.max, ranges->needed.max) > end)
+    {
+      const double beyond = (double) (ranges->stored.n_finite + ranges->needed.n_finite - ranges->stored.n_zeros
+                                      - ranges->needed.n_zeros) - inside;
+      g_autofree char *number = tm_format_count ((guint64) MAX (beyond + 0.5, 1));
+
+      tm_card_add_row (card, "beyond", number, "Scales, stored or needed, that are farther out than the bars");
+    }
+}
+
+void
+tm_inspector_add_scale_ranges (GtkWidget *box, TmDocument *document, guint index)
+{
+  TmComparison *comparison = tm_document_get_comparison (document);
+  const TmTensor *tensor = tm_model_tensor (tm_document_get_model (document), index);
+  const TmScaleRanges *ranges;
+  GtkWidget *card;
+
+  if (!comparison || !tensor->quantized || !tm_alignment_find (tm_comparison_get_diff (comparison)->alignment, index))
+    return;
+  ranges = tm_comparison_want_scale_ranges (comparison, index);
+  card = tm_card_new (box, "Scales against the reference");
+  if (!ranges)
+    {
+      tm_card_add_text (card, "Measuring the reference's group ranges…", FALSE);
+      return;
+    }
+  g_autofree char *words = tm_scale_ranges_describe (ranges), *shown = tm_text_escape (words, -1);
+  GtkWidget *text;
+
+  if (!ranges->fault && ranges->groups > 0)
+    {
+      g_autofree char *groups = tm_format_count (ranges->groups), *clipped = tm_format_count (ranges->clipped);
+      g_autofree char *share = tm_table_format_share ((double) ranges->clipped / (double) ranges->groups);
+      g_autofree char *count = g_strdup_printf ("%s (%s)", clipped, share);
+
+      add_scale_histogram (card, document, ranges);
+      tm_card_add_row (card, "groups", groups, "Elements that share a scale");
+      tm_card_add_row (card, "clip", count, "Groups in which the reference goes more than half a step beyond the end codes");
+    }
+  text = tm_card_add_text (card, shown, FALSE);
+  gtk_label_set_xalign (GTK_LABEL (text), 0);
+  gtk_widget_set_tooltip_text (text, "Needed: the smallest scale with which no value of the reference's group lies more than half a "
+                                     "step beyond the end codes. Bars left of the outline mean clipping.");
+}
+
 static char *
 format_range (const guint64 *start, const guint64 *end, guint rank)
 {
@@ -174,7 +247,7 @@ tm_inspector_add_tensor_error (GtkWidget *box, TmDocument *document, guint index
     }
   if (of->has_steps && !isnan (of->over_half_step))
     {
-      g_autofree char *over = format_share (of->over_half_step), *clipped = format_share (of->clipped);
+      g_autofree char *over = tm_table_format_share (of->over_half_step), *clipped = tm_table_format_share (of->clipped);
 
       tm_card_add_row (card, "over ½ step", over, rounding);
       tm_card_add_row (card, "clipped", clipped, "More than half a step off, at an end of the range of codes");

@@ -25,6 +25,8 @@ void tm_inspector_add_scalar (GtkWidget *box, TmDocument *document, guint tensor
 void tm_inspector_add_delta (GtkWidget *box, TmDocument *document, guint tensor, const TmScalar *scalar, const TmDelta *delta,
                              const TmScalar *baseline, const char *fault);
 void tm_inspector_add_tensor_error (GtkWidget *box, TmDocument *document, guint tensor);
+/* Its scales and what the reference would need; asked for on a worker, statistics-changed says when they are there. */
+void tm_inspector_add_scale_ranges (GtkWidget *box, TmDocument *document, guint tensor);
 void tm_inspector_add_total_error (GtkWidget *box, TmDocument *document, const TmModule *module);
 /* What is known of it; nothing where nothing is. selected: a value to mark, or NaN. */
 void tm_inspector_add_distribution (GtkWidget *box, TmDocument *document, guint tensor, double selected);

@@ -175,6 +175,7 @@ explain_done (GObject *object, GAsyncResult *result, gpointer user_data)
   if (job->packing != NULL)
     tm_inspector_add_packing (page, self->document, job->packing);
   tm_inspector_add_tensor_error (page, self->document, job->tensor);
+  tm_inspector_add_scale_ranges (page, self->document, job->tensor);
   tm_inspector_add_tensor (page, self->document, job->tensor);
   tm_inspector_add_distribution (page, self->document, job->tensor, get_number (&job->scalar));
   if (overlay != TM_OVERLAY_SPARSITY)
@@ -241,6 +242,7 @@ update (TmInspector *self)
             tm_inspector_add_sparsity (page, self->document, address->tensor, -1);
           tm_inspector_add_assumptions (page, self->document, address->tensor);
           tm_inspector_add_tensor_error (page, self->document, address->tensor);
+          tm_inspector_add_scale_ranges (page, self->document, address->tensor);
           tm_inspector_add_tensor (page, self->document, address->tensor);
           tm_inspector_add_distribution (page, self->document, address->tensor, (double) NAN);
           if (overlay != TM_OVERLAY_SPARSITY)
@@ -296,7 +298,10 @@ statistics_changed (TmDocument *document, TmInspector *self)
   if (tm_document_get_tensor (document, &tensor))
     {
       g_autoptr (TmStatistics) statistics = tm_statistics_set_get (set, tensor);
+      TmComparison *comparison = tm_document_get_comparison (document);
       known = statistics != NULL ? 1 + statistics->parts : 0;
+      if (comparison != NULL && tm_comparison_has_scale_ranges (comparison, tensor))
+        known += 1 + TM_STATISTICS_ALL + 1;
     }
   else
     { /* sums are shown when nothing is missing any more */

@@ -35,7 +35,7 @@ say (TmQueryEntry *self, const char *words, gboolean can_cancel)
 {
   gtk_label_set_text (GTK_LABEL (self->words), words ? words : "");
   gtk_widget_set_visible (self->cancel, can_cancel);
-  gtk_widget_set_visible (self->foot, words != NULL);
+  gtk_revealer_set_reveal_child (GTK_REVEALER (self->foot), words != NULL);
 }
 
 /* The character that could not be read; at the end of the text its last one. */
@@ -170,11 +170,17 @@ tm_query_entry_class_init (TmQueryEntryClass *klass)
 static void
 tm_query_entry_init (TmQueryEntry *self)
 {
+  GtkWidget *foot;
+
   gtk_orientable_set_orientation (GTK_ORIENTABLE (gtk_widget_get_layout_manager (GTK_WIDGET (self))), GTK_ORIENTATION_VERTICAL);
   self->entry = gtk_search_entry_new ();
   g_object_set (self->entry, "placeholder-text", EXAMPLE, NULL);
   gtk_widget_set_tooltip_text (self->entry, HELP);
-  self->foot = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+  foot = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+  /* Not hidden when empty: what comes into being is not told over the accessibility bus by every GTK. */
+  self->foot = gtk_revealer_new ();
+  gtk_revealer_set_transition_duration (GTK_REVEALER (self->foot), 0);
+  gtk_revealer_set_child (GTK_REVEALER (self->foot), foot);
   self->words = gtk_label_new (NULL);
   gtk_label_set_xalign (GTK_LABEL (self->words), 0);
   gtk_label_set_wrap (GTK_LABEL (self->words), TRUE);
@@ -186,8 +192,8 @@ tm_query_entry_init (TmQueryEntry *self)
   gtk_widget_add_css_class (self->cancel, "log-button");
   gtk_widget_set_valign (self->cancel, GTK_ALIGN_START);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->cancel), GTK_ACCESSIBLE_PROPERTY_LABEL, "Cancel the filter's statistics", -1);
-  gtk_box_append (GTK_BOX (self->foot), self->words);
-  gtk_box_append (GTK_BOX (self->foot), self->cancel);
+  gtk_box_append (GTK_BOX (foot), self->words);
+  gtk_box_append (GTK_BOX (foot), self->cancel);
   gtk_widget_set_parent (self->entry, GTK_WIDGET (self));
   gtk_widget_set_parent (self->foot, GTK_WIDGET (self));
   g_signal_connect_swapped (self->entry, "search-changed", G_CALLBACK (ask), self);

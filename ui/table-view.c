@@ -5,7 +5,7 @@
 #include "ui/table-rows.h"
 
 #define HEIGHT 170
-#define FILTER_WIDTH 300
+#define FILTER_WIDTH 240
 #define SORT_AGAIN_MS 1000
 
 struct _TmTableView
