@@ -33,7 +33,7 @@ get_text (TmQueryEntry *self)
 static void
 say (TmQueryEntry *self, const char *words, gboolean can_cancel)
 {
-  gtk_label_set_text (GTK_LABEL (self->words), words ? words : "");
+  gtk_label_set_text (GTK_LABEL (self->words), words ? words : " "); /* of nothing GTK makes its class's name */
   gtk_widget_set_visible (self->cancel, can_cancel);
   gtk_revealer_set_reveal_child (GTK_REVEALER (self->foot), words != NULL);
 }
@@ -165,6 +165,7 @@ tm_query_entry_class_init (TmQueryEntryClass *klass)
   G_OBJECT_CLASS (klass)->dispose = tm_query_entry_dispose;
   gtk_widget_class_set_layout_manager_type (GTK_WIDGET_CLASS (klass), GTK_TYPE_BOX_LAYOUT);
   gtk_widget_class_set_css_name (GTK_WIDGET_CLASS (klass), "tm-query");
+  gtk_widget_class_set_accessible_role (GTK_WIDGET_CLASS (klass), GTK_ACCESSIBLE_ROLE_GROUP);
 }
 
 static void
@@ -213,6 +214,7 @@ tm_query_entry_new (TmDocument *document, const char *label, TmQueryFound found,
   self->stopped = stopped;
   self->data = data;
   self->filter = tm_query_filter_new (document, answered, self);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, "Filter", -1);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->entry), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
   g_signal_connect_swapped (document, "model-changed", G_CALLBACK (on_model_changed), self);
   g_signal_connect_swapped (document, "comparison-changed", G_CALLBACK (on_comparison_changed), self);

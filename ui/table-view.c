@@ -173,6 +173,7 @@ tm_table_view_class_init (TmTableViewClass *klass)
   G_OBJECT_CLASS (klass)->dispose = tm_table_view_dispose;
   G_OBJECT_CLASS (klass)->finalize = tm_table_view_finalize;
   gtk_widget_class_set_css_name (GTK_WIDGET_CLASS (klass), "tm-table");
+  gtk_widget_class_set_accessible_role (GTK_WIDGET_CLASS (klass), GTK_ACCESSIBLE_ROLE_GROUP);
   gtk_widget_class_set_layout_manager_type (GTK_WIDGET_CLASS (klass), GTK_TYPE_BIN_LAYOUT);
 }
 
@@ -234,6 +235,7 @@ tm_table_view_new (TmDocument *document, const char *label, const char *filter, 
 
   self->document = g_object_ref (document);
   tm_table_add_columns (GTK_COLUMN_VIEW (self->view), columns, n, self->cells);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL, "Table", -1);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->view), GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
   self->filter = tm_query_entry_new (document, filter, on_found, on_stopped, self);
   gtk_widget_set_size_request (self->filter, FILTER_WIDTH, -1);
