@@ -143,8 +143,39 @@ add_codes (GtkWidget *box, TmDocument *document, const TmStatistics *statistics)
       gtk_box_append (GTK_BOX (card), histogram);
     }
   tm_card_add_row (card, "usage", used, "How many of the codes that the dtype has the values make use of");
-  if (statistics->has_scales && statistics->scales.n_finite)
-    add_pair (card, "scales", statistics->scales.min, statistics->scales.max, "Effective scales, one a group");
+}
+
+/* What nearly all of the magnitudes are within; the few beyond are told in numbers. */
+static void
+add_scales (GtkWidget *box, TmDocument *document, const TmStatistics *statistics)
+{
+  const TmDistribution *scales = &statistics->scales;
+  double counts[BINS] = { 0 }, median;
+  GtkWidget *card;
+
+  if (!statistics->has_scales || !scales->n_finite)
+    return;
+  card = tm_card_new (box, "Scales");
+  const double reach = MIN (scales->absmax, REACH * tm_distribution_get_magnitude_percentile (scales, 99));
+  const guint64 outliers = tm_distribution_count_outliers (scales, &median);
+
+  if (reach > 0)
+    {
+      const double from = scales->min < 0 ? -reach : 0, to = scales->max > 0 ? reach : 0;
+
+      tm_distribution_rebin (scales, from, to, BINS, counts);
+      gtk_box_append (GTK_BOX (card), tm_histogram_new (tm_document_get_theme (document), counts, BINS, from, to, ""));
+    }
+  g_autofree char *count = tm_format_count (scales->count);
+
+  tm_card_add_row (card, "scales", count, "Effective scales, one a group");
+  add_pair (card, "min … max", scales->min, scales->max, NULL);
+  if (!isnan (median))
+    add_number (card, "median", median, "Of magnitudes, zeros left out");
+  add_count (card, "outliers", outliers, scales->count,
+             "Magnitudes more than a factor of 4, and more than three robust deviations, from the median");
+  if (scales->n_zeros)
+    add_count (card, "zero", scales->n_zeros, scales->count, "Groups of which every value is zero, or the offset");
 }
 
 void
@@ -169,6 +200,7 @@ tm_inspector_add_distribution (GtkWidget *box, TmDocument *document, guint tenso
     add_count (card, "beyond", beyond, statistics->values.count, "Finite values that are farther out than the bars");
   add_figures (card, &statistics->values);
   add_codes (box, document, statistics);
+  add_scales (box, document, statistics);
 }
 
 void

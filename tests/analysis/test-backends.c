@@ -91,11 +91,33 @@ test_sources (void)
   g_assert_cmpint (tm_backends_find ("no such backend"), ==, -1);
 }
 
+/* The summary counts every tensor as it is judged by itself. */
+static void
+test_summary (void)
+{
+  g_autoptr (TmModel) model = tm_fake_model_new_llama (3, TRUE);
+  g_autofree TmSupport *support = g_new (TmSupport, tm_backends_get_n ());
+  g_autofree guint *count = g_new0 (guint, (gsize) tm_backends_get_n () * TM_N_SUPPORT_STATES);
+  TmBackendSummary *summaries = tm_backends_summarize (model);
+
+  for (guint i = 0; i < model->tensors->len; i++)
+    {
+      tm_tensor_get_all_support (model, tm_model_tensor (model, i), support);
+      for (guint b = 0; b < tm_backends_get_n (); b++)
+        count[b * TM_N_SUPPORT_STATES + support[b].state]++;
+    }
+  for (guint b = 0; b < tm_backends_get_n (); b++)
+    for (guint state = 0; state < TM_N_SUPPORT_STATES; state++)
+      g_assert_cmpuint (summaries[b].count[state], ==, count[b * TM_N_SUPPORT_STATES + state]);
+  tm_backend_summaries_free (summaries);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/backends/ggml", test_ggml);
   g_test_add_func ("/backends/sources", test_sources);
+  g_test_add_func ("/backends/summary", test_summary);
   return g_test_run ();
 }

@@ -37,7 +37,7 @@ start "$SAMPLE"; window '^sample.gguf$'; see label "tensors read in"; xdotool wi
 across=1000 drop "$REFERENCE"
 see label "57 tensors aligned"; xdotool windowactivate --sync "$W"
 go blk.2.attn_v.weight
-see label "Scales against the reference" 20; see label "None of 1 024 groups clips" 20
+see label "Scales against the reference" 20; see label "groups clips: their codes reach" 20
 go blk.2.attn_output.weight
 see label "groups clip" 20
 say "scales against the reference, with and without clipping"
