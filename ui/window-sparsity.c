@@ -128,7 +128,8 @@ look (gpointer data)
   work->arrived = g_ptr_array_new_with_free_func ((GDestroyNotify) tm_sparsity_unref);
   fraction = work->elements ? work->fraction / (double) work->elements : 1;
   g_mutex_unlock (&work->lock);
-  tm_jobs_set_progress (self->jobs, counting->job, fraction);
+  if (self->jobs)
+    tm_jobs_set_progress (self->jobs, counting->job, fraction);
   if (!is_current (counting))
     return G_SOURCE_CONTINUE;
   if (arrived->len)
@@ -146,7 +147,6 @@ count_done (GObject *source, GAsyncResult *result, gpointer data)
   const gboolean ok = g_task_propagate_boolean (G_TASK (result), NULL);
 
   g_source_remove (counting->timer);
-  tm_jobs_end (self->jobs, counting->job);
   if (newest)
     g_clear_object (&self->counting);
   if (is_current (counting))
@@ -157,6 +157,8 @@ count_done (GObject *source, GAsyncResult *result, gpointer data)
       if (!ok && newest)
         tm_status_bar_set_message (self->status_bar, "Counting zeros was cancelled; what was found stays");
     }
+  if (self->jobs)
+    tm_jobs_end (self->jobs, counting->job);
   work_unref (counting->work);
   g_object_unref (self);
   g_free (counting);
