@@ -350,6 +350,7 @@ count_scales (const Task *task, Thread *thread, TmMoments *moments, guint64 firs
               GError **error)
 {
   const TmGroupLayout *layout = &task->layout;
+  TmGroupCursor cursor;
   gsize found = 0;
 
   if (layout->band_lines > 1 && first / layout->line % layout->band_lines != 0
@@ -357,14 +358,15 @@ count_scales (const Task *task, Thread *thread, TmMoments *moments, guint64 firs
     return TRUE; /* all within a band that began before */
   if (!tm_tensor_decode (task->tensor, TM_QUANTITY_SCALE, first, n, thread->numbers, cancellable, error))
     return FALSE;
+  tm_group_cursor_init (&cursor, layout, first);
   for (gsize i = 0; i < n;)
     {
-      guint64 flat = first + i, at = flat % layout->line, group, run = tm_group_layout_next (layout, flat, n - i, &group);
-      gboolean begins = task->first_column != NULL ? task->first_column[layout->table[at]] == at : at % layout->extent == 0;
+      guint64 line = cursor.line, at = cursor.at, start = cursor.group * layout->extent, group;
+      gboolean begins = task->first_column != NULL ? task->first_column[layout->table[at]] == at : at == start;
 
-      if (begins && flat / layout->line % layout->band_lines == 0)
+      if (begins && (layout->band_lines == 1 || line % layout->band_lines == 0))
         thread->numbers[found++] = thread->numbers[i];
-      i += (gsize) run;
+      i += (gsize) tm_group_cursor_next (&cursor, n - i, &group);
     }
   tm_count_floats (moments, thread->scales, thread->numbers, found);
   return TRUE;
