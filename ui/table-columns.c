@@ -63,8 +63,16 @@ show_row (GtkWidget *label, TmTableRow *row)
   const TmTableColumn *column = g_object_get_data (G_OBJECT (label), "column");
   g_autofree char *text = column->format (&row->entry);
 
-  gtk_label_set_text (GTK_LABEL (label), text ? text : "–");
-  gtk_widget_set_tooltip_text (label, column->width ? NULL : text);
+  if (g_strcmp0 (gtk_label_get_text (GTK_LABEL (label)), text ? text : "–") != 0)
+    gtk_label_set_text (GTK_LABEL (label), text ? text : "–");
+}
+
+/* Asked for, not set on every label: setting it asks the display server where the pointer is, each time. */
+static gboolean
+on_tooltip (GtkWidget *label, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer data)
+{
+  gtk_tooltip_set_text (tooltip, gtk_label_get_text (GTK_LABEL (label)));
+  return TRUE;
 }
 
 void
@@ -86,7 +94,11 @@ setup_cell (GtkSignalListItemFactory *factory, GtkListItem *item, const TmTableC
   gtk_label_set_xalign (GTK_LABEL (label), 0);
   gtk_label_set_ellipsize (GTK_LABEL (label), column->width ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_MIDDLE);
   if (!column->width)
-    gtk_label_set_width_chars (GTK_LABEL (label), 24); /* names stay names; what has no room scrolls */
+    {
+      gtk_label_set_width_chars (GTK_LABEL (label), 24); /* names stay names; what has no room scrolls */
+      g_object_set (label, "has-tooltip", TRUE, NULL);
+      g_signal_connect (label, "query-tooltip", G_CALLBACK (on_tooltip), NULL);
+    }
   if (column->number)
     gtk_widget_add_css_class (label, "monospace");
   g_object_set_data (G_OBJECT (label), "column", (gpointer) column);
