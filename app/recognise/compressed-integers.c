@@ -69,6 +69,14 @@ check_config (const Packed *q, TmTensor *tensor)
   else if (strategy && (strcmp (strategy, "channel") == 0 || strcmp (strategy, "tensor") == 0) && q->n_groups > 1)
     tm_claim_conflict (q->folding, tensor, "a scale for each %s, its shapes groups of %" G_GUINT64_FORMAT, strategy,
                        q->group_size);
+  if (symmetric && q->zero == NULL && strcmp (symmetric, "false") == 0)
+    tm_claim_conflict (q->folding, tensor, "not symmetric, and weight_zero_point is missing: the middle code is taken");
+  if (q->g_idx == NULL && q->n_groups > 1
+      && g_strcmp0 (tm_module_settings_get_weights (tm_folding_get_settings (q->folding), q->bundle->prefix, "actorder"),
+                    "group")
+             == 0)
+    tm_claim_conflict (q->folding, tensor,
+                       "actorder group, and weight_g_idx is missing: columns are taken in sequence, which may be wrong");
   if (symmetric && tensor->symmetric == 0 && strcmp (symmetric, "true") == 0)
     tm_claim_conflict (q->folding, tensor, "symmetric, its zero points are not all the middle code");
 }

@@ -112,6 +112,8 @@ check_config (TmFolding *folding, TmTensor *tensor, const Gptq *q, const char *m
                              : stated < (gint64) q->n_columns)
         tm_claim_conflict (folding, tensor, "groups of %s, its shapes %" G_GUINT64_FORMAT, group, q->group_size);
     }
+  if (q->table != NULL && !q->asked_groups && g_strcmp0 (get_setting (folding, module, "desc_act"), "false") == 0)
+    tm_claim_conflict (folding, tensor, "desc_act false, but g_idx scatters the columns of a group");
   if (sym && tensor->symmetric >= 0 && (strcmp (sym, "true") == 0) != (tensor->symmetric == 1))
     {
       if (strcmp (sym, "true") == 0) /* an asymmetric file may happen to be symmetric */
@@ -196,6 +198,14 @@ read_groups (TmFolding *folding, TmTensor *tensor, Gptq *q, const char *module, 
                              "chosen; otherwise literal, because g_idx names every column's group");
           g_clear_pointer (&q->table, g_free);
         }
+    }
+  if (q->g_idx == NULL && q->n_groups > 1 && g_strcmp0 (get_setting (folding, module, "desc_act"), "true") == 0)
+    {
+      tm_folding_assume (folding, tensor, "g-idx", "sequential", NULL,
+                         "the config says desc_act, and g_idx, which has every column's group, is missing");
+      tm_folding_warn (folding, tensor, TM_SEVERITY_WARNING, "missing-companion",
+                       "g_idx is missing though the config says desc_act: columns are taken in sequence, which may be "
+                       "wrong");
     }
   q->group_size = tm_claim_guess_group_size (q->n_columns, q->n_groups);
   {

@@ -7,7 +7,7 @@ static const struct
 {
   const char *codes, *other_codes; /* other_codes: another name of the same, or NULL */
   gboolean telling;                /* the name alone says that it is quantized */
-  const char *companions[8];
+  const char *companions[10];
   const char *wanted; /* "weight is F32, and … is wanted" */
 } kinds[] = {
   { ".qweight",
@@ -30,7 +30,7 @@ static const struct
     NULL,
     FALSE,
     { ".weight_scale", ".weight_scale_inv", ".weight_scale_2", ".weight_zero_point", ".SCB", ".weight.quant_map",
-      ".weight.nested_absmax", ".pre_quant_scale" },
+      ".weight.nested_absmax", ".pre_quant_scale", ".weight_format" },
     "I8, float8 or packed U8 codes whose shape goes with it" },
   { ".W_q", NULL, TRUE, { ".nbits", ".unpack_view_dtype", ".packing" }, "codes with scale and zero" },
   { ".codes", NULL, FALSE, { ".codebooks" }, "I8 or I16 codes for the codebooks" },

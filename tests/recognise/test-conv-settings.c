@@ -103,6 +103,21 @@ test_dynamic_left_alone (void)
   remove_folder (folder);
 }
 
+/* desc_act without a group index cannot be undone; with one that scatters nothing it may be. */
+static void
+test_desc_act (void)
+{
+  g_autoptr (TmModel) lost
+      = open_gptq (4, 64, 2, "quantize_config.json", "{\"bits\":4,\"group_size\":32,\"desc_act\":true}");
+  g_autoptr (TmModel) whole
+      = open_gptq (4, 64, 1, "quantize_config.json", "{\"bits\":4,\"group_size\":-1,\"desc_act\":true}");
+
+  g_assert_true (has_problem (lost, "missing-companion"));
+  g_assert_cmpstr (find_assumption (lost, "g-idx")->value, ==, "sequential");
+  g_assert_cmpfloat (value_at (need_tensor (lost, "model.layers.0.mlp.down_proj.weight"), 5, 32), ==, 2);
+  g_assert_false (has_problem (whole, "missing-companion"));
+}
+
 /* 64 columns in two groups: halves, unless the config says 48 and 16. */
 static void
 test_short_group (void)
@@ -202,6 +217,41 @@ test_config_groups (void)
         g_assert_cmpuint (b->code_bits, ==, 8);
         g_assert_cmpint (a->config_conflict, ==, rows[i].conflict_a);
         g_assert_cmpint (b->config_conflict, ==, rows[i].conflict_b);
+      }
+      remove_folder (folder);
+    }
+}
+
+/* The config of a packed weight asks for companions that are not there. */
+static void
+test_missing_by_config (void)
+{
+  static const guint32 words[4] = { 1, 2, 3, 4 };
+  static const struct
+  {
+    const char *weights, *said;
+  } rows[] = { { "\"num_bits\":4,\"symmetric\":true", NULL },
+               { "\"num_bits\":4,\"symmetric\":false", "weight_zero_point is missing" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *config = g_strdup_printf ("{\"quantization_config\":{\"quant_method\":\"compressed-tensors\","
+                                                 "\"config_groups\":{\"g\":{\"targets\":[\"Linear\"],\"weights\":{%s}}}}}",
+                                                 rows[i].weights);
+      char *folder = make_folder ();
+      Build build;
+
+      build_init (&build);
+      add_packed (&build, "a", words, 2, 16);
+      build_write (&build, folder, "model.safetensors");
+      write_text (folder, "config.json", config);
+      {
+        g_autoptr (TmModel) model = open_with (folder, NULL);
+
+        g_assert_cmpuint (model->n_quantized, ==, 1);
+        g_assert_cmpint (need_tensor (model, "a.weight")->config_conflict, ==, rows[i].said != NULL);
+        for (guint p = 0; p < model->problems->len; p++)
+          g_assert_nonnull (strstr (((const TmProblem *) g_ptr_array_index (model->problems, p))->message, rows[i].said));
       }
       remove_folder (folder);
     }
@@ -401,6 +451,7 @@ test_leftovers (void)
     { { "a.weight._scale" }, { "F16" }, { "4,1" }, { 8 }, "weight._data is missing" },
     { { "a.nbits", "a.scale" }, { "I32", "F16" }, { "1", "4,1" }, { 4, 8 }, "W_q is missing" },
     { { "a.weight", "a.scales" }, { "I8", "F16" }, { "4,4", "4,1" }, { 16, 8 }, "weight is I8" },
+    { { "a.weight", "a.weight_format" }, { "I8", "U8" }, { "4,4", "" }, { 16, 1 }, "weight is I8" },
     { { "a.weight" }, { "U32" }, { "2,2" }, { 16 }, "its scales are missing" },
     { { "a.scales", "a.biases" }, { "F16", "F16" }, { "4,1", "4,1" }, { 8, 8 }, "weight is missing" },
     { { "x_blocks", "x_scales" }, { "U8", "U8" }, { "2,1,8", "2,1" }, { 16, 2 }, "U8 […, 16] is wanted" },
@@ -767,6 +818,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/gptq/dynamic", test_dynamic);
   g_test_add_func ("/gptq/dynamic-left-alone", test_dynamic_left_alone);
+  g_test_add_func ("/gptq/desc-act", test_desc_act);
+  g_test_add_func ("/compressed-tensors/missing-by-config", test_missing_by_config);
   g_test_add_func ("/gptq/short-group", test_short_group);
   g_test_add_func ("/gptq/shuffled-format", test_shuffled_format);
   g_test_add_func ("/compressed-tensors/config-groups", test_config_groups);
