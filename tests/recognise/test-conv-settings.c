@@ -12,7 +12,7 @@ add_gptq (Build *build, const char *prefix, guint bits, guint n_columns, guint n
   g_autofree guint32 *words = g_new0 (guint32, word_rows * 32), *zeros = g_new0 (guint32, n_groups * bits);
   g_autofree float *scales = g_new (float, n_groups * 32);
   static const char *const endings[] = { "qweight", "qzeros", "scales" };
-  g_autofree char *names[3] = { 0 }, *shapes[3] = { 0 };
+  char *names[3], *shapes[3];
 
   for (guint i = 0; i < n_columns * bits; i += bits) /* the lowest bit of every code */
     for (guint o = 0; o < 32; o++)
@@ -29,6 +29,11 @@ add_gptq (Build *build, const char *prefix, guint bits, guint n_columns, guint n
   build_add (build, names[0], "I32", shapes[0], words, word_rows * 128);
   build_add (build, names[1], "I32", shapes[1], zeros, n_groups * bits * 4);
   build_add (build, names[2], "F32", shapes[2], scales, n_groups * 128);
+  for (guint i = 0; i < 3; i++)
+    {
+      g_free (names[i]);
+      g_free (shapes[i]);
+    }
 }
 
 static TmModel *
