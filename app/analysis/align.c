@@ -504,6 +504,16 @@ pair_all (Aligner *aligner, GError **error)
   return guess_rest (aligner, error);
 }
 
+/* Nothing on both sides, under one name: there is nothing to compare, and nothing is missing either. */
+static gboolean
+is_empty_on_both (const Side *side, const Side *other, guint index)
+{
+  const TmTensor *tensor = tm_model_tensor (side->model, index);
+  const GArray *all = tensor->n_elements == 0 ? g_hash_table_lookup (other->by_key, side->key[index].key) : NULL;
+
+  return all != NULL && tm_model_tensor (other->model, g_array_index (all, guint, 0))->n_elements == 0;
+}
+
 static TmAlignment *
 collect (Aligner *aligner, gboolean whole)
 {
@@ -521,10 +531,10 @@ collect (Aligner *aligner, gboolean whole)
   for (guint item = 0; item < aligner->n_tensors; item++)
     if (aligner->found[item] != NULL)
       g_ptr_array_add (alignment->pairs, g_steal_pointer (&aligner->found[item]));
-    else
+    else if (!is_empty_on_both (&aligner->candidate, &aligner->reference, aligner->tensors[item]))
       g_array_append_val (alignment->candidate_left, aligner->tensors[item]);
   for (guint i = 0; whole && i < reference->tensors->len; i++)
-    if (!used[i])
+    if (!used[i] && !is_empty_on_both (&aligner->reference, &aligner->candidate, i))
       g_array_append_val (alignment->reference_left, i);
   return alignment;
 }

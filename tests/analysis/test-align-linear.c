@@ -265,6 +265,33 @@ test_best_guess (void)
   assert_exact (a, b, "bar.weight", "identity");
 }
 
+/* A tensor without elements is not left over where both sides have it. */
+static void
+test_empty (void)
+{
+  const float one[1] = { 1 };
+  g_autoptr (TmModel) a = NULL, b = NULL;
+  Planted planted;
+
+  planted_begin (&planted, "safetensors", NULL);
+  planted_f32 (&planted, "both", 2, (guint64[]) { 0, 5 }, one);
+  planted_f32 (&planted, "alone", 2, (guint64[]) { 0, 5 }, one);
+  a = planted_end (&planted);
+  planted_begin (&planted, "safetensors", NULL);
+  planted_f32 (&planted, "both", 2, (guint64[]) { 5, 0 }, one);
+  planted_f32 (&planted, "other", 1, (guint64[]) { 1 }, one);
+  b = planted_end (&planted);
+  {
+    g_autoptr (TmAlignment) alignment = align (a, b);
+
+    g_assert_cmpuint (alignment->pairs->len, ==, 0);
+    g_assert_cmpuint (alignment->candidate_left->len, ==, 1);
+    g_assert_cmpuint (g_array_index (alignment->candidate_left, guint, 0), ==, 1);
+    g_assert_cmpuint (alignment->reference_left->len, ==, 1);
+    g_assert_cmpuint (g_array_index (alignment->reference_left, guint, 0), ==, 1);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -276,5 +303,6 @@ main (int argc, char **argv)
   g_test_add_func ("/align-linear/alternate", test_alternate);
   g_test_add_func ("/align-linear/channels", test_channels);
   g_test_add_func ("/align-linear/best-guess", test_best_guess);
+  g_test_add_func ("/align-linear/empty", test_empty);
   return g_test_run ();
 }
