@@ -42,14 +42,15 @@ static const struct
 
 /* Words or bytes under the names of ordinary weights and scales: what is wrong with them, or NULL. (transfer full) */
 static char *
-look_at_plain_names (const TmFolding *folding, const TmBundle *bundle)
+look_at_plain_names (TmFolding *folding, const TmBundle *bundle)
 {
   static const struct
   {
     const char *codes, *scales;
   } pairs[] = { { "_blocks", "_scales" }, { ".blocks", ".scales" } };
   const TmStored *weight = tm_bundle_get (folding, bundle, ".weight"),
-                 *scales = tm_bundle_get (folding, bundle, ".scales"), *blocks;
+                 *scales = tm_bundle_get (folding, bundle, ".scales"), *codes = tm_bundle_get (folding, bundle, ".codes"),
+                 *blocks;
   const gboolean biases = tm_bundle_get (folding, bundle, ".biases") != NULL;
   const gboolean words = weight != NULL && tm_operand_is_integer (weight);
 
@@ -61,6 +62,16 @@ look_at_plain_names (const TmFolding *folding, const TmBundle *bundle)
       if (blocks == NULL && tm_bundle_get (folding, bundle, pairs[i].scales) != NULL
           && tm_bundle_get (folding, bundle, pairs[i].scales)->dtype == TM_DTYPE_U8 && weight == NULL)
         return g_strdup ("its scales are there, and what they scale is missing");
+    }
+  if (codes != NULL && scales != NULL && codes->rank == 3 && scales->rank == 4)
+    return g_strdup ("codebooks is missing");
+  if (tm_bundle_get (folding, bundle, "_scale_inv") != NULL)
+    {
+      const TmStored *stack = tm_folding_find_stored (folding, bundle->prefix);
+
+      return stack == NULL ? g_strdup ("what its scale_inv is for is missing")
+                           : g_strdup_printf ("it is %s, and float8 of a shape that goes with scale_inv is wanted",
+                                              tm_dtype_get_name (stack->dtype));
     }
   if (scales != NULL && biases)
     return weight == NULL ? g_strdup ("weight is missing")

@@ -461,6 +461,9 @@ test_leftovers (void)
     { { "a.scales", "a.biases" }, { "F16", "F16" }, { "4,1", "4,1" }, { 8, 8 }, "weight is missing" },
     { { "x_blocks", "x_scales" }, { "U8", "U8" }, { "2,1,8", "2,1" }, { 16, 2 }, "U8 […, 16] is wanted" },
     { { "x_scales" }, { "U8" }, { "2,1" }, { 2 }, "what they scale is missing" },
+    { { "a.codes", "a.scales" }, { "I8", "F16" }, { "4,2,1", "4,1,1,1" }, { 8, 8 }, "codebooks is missing" },
+    { { "x", "x_scale_inv" }, { "U8", "F32" }, { "2,2,2", "2,1,1" }, { 8, 8 }, "it is U8" },
+    { { "x_scale_inv" }, { "F32" }, { "2,1,1" }, { 8 }, "scale_inv is for is missing" },
     { { "a.codebooks", "a.scales" }, { "F16", "F16" }, { "1,2,1,2", "4,1,1,1" }, { 8, 8 }, "codes is missing" },
   };
 
