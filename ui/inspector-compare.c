@@ -164,15 +164,7 @@ tm_inspector_add_scale_ranges (GtkWidget *box, TmDocument *document, guint index
   GtkWidget *text;
 
   if (!ranges->fault && ranges->groups > 0)
-    {
-      g_autofree char *groups = tm_format_count (ranges->groups), *clipped = tm_format_count (ranges->clipped);
-      g_autofree char *share = tm_table_format_share ((double) ranges->clipped / (double) ranges->groups);
-      g_autofree char *count = g_strdup_printf ("%s (%s)", clipped, share);
-
-      add_scale_histogram (card, document, ranges);
-      tm_card_add_row (card, "groups", groups, "Elements that share a scale");
-      tm_card_add_row (card, "clip", count, "Groups in which the reference goes more than half a step beyond the end codes");
-    }
+    add_scale_histogram (card, document, ranges);
   text = tm_card_add_text (card, shown, FALSE);
   gtk_label_set_xalign (GTK_LABEL (text), 0);
   gtk_widget_set_tooltip_text (text, "Needed: the smallest scale with which no value of the reference's group lies more than half a "
