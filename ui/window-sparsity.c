@@ -24,7 +24,6 @@ typedef struct
 typedef struct
 {
   TmWindow *window;
-  TmZeros *zeros; /* only to compare with */
   Work *work;
   TmJob *job;
   guint timer, tensor;
@@ -104,14 +103,18 @@ count_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellabl
 
 /* --- In the window ------------------------------------------------------------------------------------------------ */
 
+/* What was found is of the model as it is shown, and against what it is compared with now. */
 static gboolean
 is_current (const Counting *counting)
 {
   TmWindow *self = counting->window;
+  TmZeros *zeros;
 
-  return !gtk_widget_in_destruction (GTK_WIDGET (self)) && self->document
-         && tm_document_get_model (self->document) == counting->work->model
-         && tm_document_get_zeros (self->document) == counting->zeros;
+  if (gtk_widget_in_destruction (GTK_WIDGET (self)) || !self->document
+      || tm_document_get_model (self->document) != counting->work->model)
+    return FALSE;
+  zeros = tm_document_peek_zeros (self->document);
+  return zeros && tm_zeros_get_alignment (zeros) == counting->work->alignment;
 }
 
 static gboolean
@@ -197,7 +200,6 @@ start (TmWindow *self, gint64 tensor)
     work->elements += tm_model_tensor (model, g_array_index (work->tensors, guint, i))->n_elements;
 
   counting->window = g_object_ref (self);
-  counting->zeros = zeros;
   counting->work = work;
   counting->all = tensor < 0;
   counting->tensor = (guint) MAX (tensor, 0);
