@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "analysis/scale-ranges.h"
 #include "io/error.h"
 #include "io/json-writer.h"
 #include "io/number.h"
@@ -79,6 +80,38 @@ print_text (const TmDiff *diff, GError **error)
   g_string_append_c (out, '\n');
   append_left (out, "candidate", alignment->candidate, alignment->candidate_left);
   append_left (out, "reference", alignment->reference, alignment->reference_left);
+  return cli_flush (out, 0, error);
+}
+
+/* Scales against the reference's groups: of tensors that were asked for by name, since it reads them once more. */
+static gboolean
+print_scales (const TmDiff *diff, GError **error)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+  GCancellable *cancellable = cli_start_work ();
+
+  for (guint i = 0; i < diff->tensors->len; i++)
+    {
+      const TmDiffTensor *tensor = tm_diff_tensor (diff, i);
+      const TmTensor *candidate = tm_model_tensor (diff->alignment->candidate, tensor->pair->candidate);
+      g_autoptr (TmScaleRanges) ranges = NULL;
+
+      if (!candidate->quantized || tensor->fault != NULL)
+        continue;
+      ranges = tm_scale_ranges_measure (diff->alignment, tensor->pair, cancellable, error);
+      if (ranges == NULL)
+        return FALSE;
+      g_autofree char *name = tm_text_escape (candidate->name, -1);
+      g_autofree char *words = tm_scale_ranges_describe (ranges), *shown = tm_text_escape (words, -1);
+
+      g_string_append_printf (out, "%s%s%s%s\n", cli_style_heading (), name, cli_style_end (), " · scales");
+      if (ranges->fault == NULL && ranges->groups > 0)
+        g_string_append_printf (out, "  stored %.4g … %.4g, needed %.4g … %.4g\n", ranges->stored.min, ranges->stored.max,
+                                ranges->needed.min, ranges->needed.max);
+      g_string_append_printf (out, "  %s\n", shown);
+    }
+  if (out->len > 0)
+    g_string_prepend_c (out, '\n');
   return cli_flush (out, 0, error);
 }
 
@@ -160,7 +193,7 @@ cli_diff (const CliOptions *options)
   if (diff == NULL)
     return cli_fail (path, error);
   if (!(options->given & CLI_OPTION_JSON ? print_json (diff, (options->given & CLI_OPTION_FULL) != 0, &error)
-                                          : print_text (diff, &error)))
+                                          : print_text (diff, &error) && (tensors->len == 0 || print_scales (diff, &error))))
     return cli_fail (path, error);
   return CLI_OK;
 }

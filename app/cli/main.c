@@ -50,7 +50,7 @@ static const CliCommand commands[] = {
     .summary = "What quantization changed: error of each tensor, worst first",
     .details = "Tensors are aligned by name across formats. What a converter did is undone where that makes the error clearly\n"
                "smaller: rotary row order, transposes, stacked experts, fused attention, norm + 1.\n"
-               "TENSOR is a name of the candidate; none: all of them. With --json --full: also worst groups and modules.\n",
+               "TENSOR is a name of the candidate; none: all of them. Of those named also how many groups clip. With --json --full: also worst groups and modules.\n",
     .options = CLI_OPTION_JSON | CLI_OPTION_FULL | CLI_OPTION_ASSUME,
     .min_arguments = 2,
     .max_arguments = G_MAXUINT,

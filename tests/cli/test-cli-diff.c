@@ -140,6 +140,22 @@ test_diff_text (void)
   g_assert_nonnull (strstr (lines[0], "SQNR"));
   g_assert_nonnull (strstr (lines[57], "exact"));
   g_assert_nonnull (strstr (run->out, "57 tensors aligned, 0 left over"));
+  g_assert_null (strstr (run->out, "groups clip"));
+}
+
+/* Of tensors that are named: scales against the reference, with and without clipping. */
+static void
+test_diff_scales (void)
+{
+  g_autoptr (CliRun) some = cli_run ("diff", sample, sample_float, "blk.2.attn_output.weight", "output_norm.weight", NULL);
+  g_autoptr (CliRun) none = cli_run ("diff", sample, sample_float, "blk.2.attn_v.weight", NULL);
+
+  cli_assert_ok (some);
+  cli_assert_ok (none);
+  g_assert_nonnull (strstr (some->out, "blk.2.attn_output.weight · scales\n"));
+  g_assert_null (strstr (some->out, "output_norm.weight · scales"));
+  g_assert_nonnull (strstr (some->out, " groups clip ("));
+  g_assert_nonnull (strstr (none->out, "None of"));
 }
 
 /* What has no counterpart is listed on both sides. */
@@ -349,6 +365,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/diff/full", test_diff_full);
   g_test_add_func ("/cli/diff/tensors", test_diff_tensors);
   g_test_add_func ("/cli/diff/text", test_diff_text);
+  g_test_add_func ("/cli/diff/scales", test_diff_scales);
   g_test_add_func ("/cli/diff/unaligned", test_unaligned);
   g_test_add_func ("/cli/backends", test_backends);
   g_test_add_func ("/cli/report/html", test_report_html);
