@@ -10,6 +10,7 @@ typedef struct
   TmModel *model;
   const TmConfig *config;
   TmModuleSettings *settings;
+  GHashTable *faulty; /* names of tensors with an error; they belong to the problems */
 } Check;
 
 /* --- The convention -------------------------------------------------------------------------------------------------- */
@@ -90,35 +91,37 @@ check_method (const Check *check)
     }
 }
 
-static gboolean
-has_error (const Check *check, const char *tensor)
+/* Looked up once: there may be as many problems as tensors. */
+static void
+find_faulty (Check *check)
 {
+  check->faulty = g_hash_table_new (g_str_hash, g_str_equal);
   for (guint i = 0; i < check->model->problems->len; i++)
     {
       const TmProblem *problem = g_ptr_array_index (check->model->problems, i);
 
-      if (problem->severity == TM_SEVERITY_ERROR && g_strcmp0 (problem->tensor, tensor) == 0)
-        return TRUE;
+      if (problem->severity == TM_SEVERITY_ERROR && problem->tensor != NULL)
+        g_hash_table_add (check->faulty, problem->tensor);
     }
-  return FALSE;
 }
 
 /* Float8 weights are only codes where the config speaks of scales. */
 static void
-check_scales (const Check *check)
+check_scales (Check *check)
 {
   static const char *const scaled[] = { "fp8", "fbgemm_fp8", "compressed-tensors", "modelopt", NULL };
   const char *method = tm_config_get_quantization (check->config, "quant_method");
 
   if (method == NULL || !g_strv_contains (scaled, method))
     return;
+  find_faulty (check);
   for (guint i = 0; i < check->model->tensors->len; i++)
     {
       const TmTensor *tensor = tm_model_tensor (check->model, i);
 
       if (tensor->quantized || tensor->config_excludes || tensor->rank < 2
           || tm_dtype_get_info (tensor->dtype)->family != TM_FAMILY_FLOAT8 || tensor->dtype == TM_DTYPE_F8_E8M0
-          || has_error (check, tensor->name))
+          || g_hash_table_contains (check->faulty, tensor->name))
         continue;
       tm_model_add_problem (check->model, TM_SEVERITY_ERROR, "missing-companion", tensor->values->source,
                             tensor->values->offset, tensor->name,
@@ -268,19 +271,20 @@ static const struct
 
 /* Without a config it may be meant so: one note for all. */
 static void
-note_float8 (const Check *check)
+note_float8 (Check *check)
 {
   TmModel *model = check->model;
   const TmTensor *first = NULL;
   guint n = 0;
 
+  find_faulty (check);
   for (guint i = 0; i < model->tensors->len; i++)
     {
       const TmTensor *tensor = tm_model_tensor (model, i);
 
       if (tensor->quantized || tensor->rank < 2 || !g_str_has_suffix (tensor->name, ".weight")
           || tm_dtype_get_info (tensor->dtype)->family != TM_FAMILY_FLOAT8 || tensor->dtype == TM_DTYPE_F8_E8M0
-          || has_error (check, tensor->name))
+          || g_hash_table_contains (check->faulty, tensor->name))
         continue;
       first = first ? first : tensor;
       n++;
@@ -301,6 +305,7 @@ tm_check_config (TmModel *model, const TmConfig *config)
     {
       if (g_strcmp0 (model->format, "safetensors") == 0)
         note_float8 (&check);
+      g_clear_pointer (&check.faulty, g_hash_table_unref);
       return;
     }
   settings = check.settings = tm_module_settings_new (config);
@@ -323,4 +328,5 @@ tm_check_config (TmModel *model, const TmConfig *config)
     }
   check_scales (&check);
   check_method (&check);
+  g_clear_pointer (&check.faulty, g_hash_table_unref);
 }
