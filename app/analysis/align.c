@@ -454,7 +454,7 @@ guess_rest (Aligner *aligner, GError **error)
       g_autofree char *description = NULL;
       g_autoptr (TmReading) best = NULL;
       GList *best_link = NULL;
-      double least = INFINITY;
+      double least = (double) INFINITY;
       GQueue *queue;
 
       if (aligner->found[item] != NULL)

@@ -376,7 +376,7 @@ finish_tensor (Comparison *comparison)
   result->exact = !(sums->max_abs > 0) && sums->n_other_nonfinite == 0;
   result->mse = sums->n > 0 ? sums->sum_ee / (double) sums->n : 0;
   result->sqnr_db = get_sqnr (sums->sum_xx, sums->sum_ee);
-  result->cosine = NAN;
+  result->cosine = (double) NAN;
   if (sums->sum_xx > 0 && sums->sum_yy > 0)
     result->cosine
         = CLAMP ((sums->sum_xx + sums->sum_yy - sums->sum_ee) / 2 / sqrt (sums->sum_xx) / sqrt (sums->sum_yy), -1, 1);
@@ -396,7 +396,7 @@ finish_tensor (Comparison *comparison)
       result->n_over = sums->n_over_rounded;
       result->n_clipped = sums->n_clipped_rounded;
     }
-  result->over_half_step = result->clipped = NAN;
+  result->over_half_step = result->clipped = (double) NAN;
   if (result->has_steps)
     {
       result->over_half_step = (double) result->n_over / (double) sums->n_stepped;

@@ -132,7 +132,7 @@ set_gaps (TmSteps *steps, const Codes *codes)
 {
   for (guint i = 0; i < TM_STEP_CODES; i++)
     {
-      double above = INFINITY, below = INFINITY;
+      double above = (double) INFINITY, below = (double) INFINITY;
 
       steps->above[i] = steps->below[i] = NAN;
       for (guint j = 0; codes->seen[i] && j < TM_STEP_CODES; j++)
