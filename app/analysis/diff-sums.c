@@ -237,7 +237,7 @@ add_step (TmDiffSums *sums, const TmDiffPiece *piece, const gint32 *raw, const f
   sums->sum_steps2 += steps * steps;
   sums->max_steps = MAX (sums->max_steps, fabs (steps));
   histogram->count[find_bin ((float) steps)]++;
-  sums->expected_over += fabs ((double) piece->x[i]) * (double) (piece->rounded_mean / step);
+  sums->expected_over += fabs ((double) piece->x[i]) * ((double) piece->rounded_mean / (double) step);
   magnitude = get_magnitude (piece->y[i], offset != NULL ? offset + i : NULL);
   if (!is_over (fabs (e), step, magnitude, piece->steps->tolerance))
     return;

@@ -184,16 +184,15 @@ add_number (TmDiffSums *sums, TmGroupSum *group, guint64 flat, const Number *y, 
 {
   double real, imaginary, squared, size;
 
-  sums->n++;
   if (!is_finite (x) || !is_finite (y))
     {
-      sums->n--;
       if ((is_nan (x) && is_nan (y)) || (x->real == y->real && x->imaginary == y->imaginary))
         sums->n_same_nonfinite++;
       else
         sums->n_other_nonfinite++;
       return;
     }
+  sums->n++;
   real = x->is_whole && y->is_whole ? (double) (y->whole - x->whole) : y->real - x->real;
   imaginary = y->imaginary - x->imaginary;
   size = imaginary == 0 ? fabs (real) : hypot (real, imaginary);
