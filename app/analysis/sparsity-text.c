@@ -161,6 +161,7 @@ char *
 tm_sparsity_describe_facts (const TmSparsity *sparsity)
 {
   g_autoptr (GPtrArray) patterns = tm_sparsity_list_patterns (sparsity);
+  g_autofree char *block = tm_sparsity_format_block (sparsity);
   GString *text = g_string_new (NULL);
 
   for (guint i = 0; i < patterns->len; i++)
@@ -173,8 +174,8 @@ tm_sparsity_describe_facts (const TmSparsity *sparsity)
     append_fact (text, "%" G_GUINT64_FORMAT " %s of zeros", sparsity->zero_rows, sparsity->zero_rows == 1 ? "row" : "rows");
   if (sparsity->zero_columns > 0)
     append_fact (text, "%" G_GUINT64_FORMAT " %s of zeros", sparsity->zero_columns, sparsity->zero_columns == 1 ? "column" : "columns");
-  if (sparsity->block_size > 0)
-    append_fact (text, "in blocks of %u×%u", sparsity->block_size, sparsity->block_size);
+  if (block != NULL)
+    append_fact (text, "in blocks of %s", block);
   return g_string_free (text, text->len == 0);
 }
 
