@@ -213,28 +213,21 @@ write_problems (TmJsonWriter *json, TmModel *model)
   tm_json_end_array (json);
 }
 
-/* Those that are alike in all but the tensor are one, with the first tensor and their number. */
+/* One a tensor, as the contract has it, however many are alike. */
 static void
 write_assumptions (TmJsonWriter *json, TmModel *model)
 {
-  g_autoptr (GArray) groups = tm_model_group_assumptions (model);
-
   tm_json_key (json, "assumptions");
   tm_json_begin_array (json);
-  for (guint i = 0; i < groups->len; i++)
+  for (guint i = 0; i < model->assumptions->len; i++)
     {
-      const TmAssumptionGroup *group = &g_array_index (groups, TmAssumptionGroup, i);
+      const TmAssumption *assumption = g_ptr_array_index (model->assumptions, i);
 
       tm_json_begin_object (json);
-      write_string_key (json, "tensor", group->first->tensor);
-      if (group->tensors > 1)
-        {
-          tm_json_key (json, "tensors");
-          tm_json_uint (json, group->tensors);
-        }
-      write_string_key (json, "key", group->first->key);
-      write_string_key (json, "value", group->first->value);
-      write_string_key (json, "evidence", group->first->evidence);
+      write_string_key (json, "tensor", assumption->tensor);
+      write_string_key (json, "key", assumption->key);
+      write_string_key (json, "value", assumption->value);
+      write_string_key (json, "evidence", assumption->evidence);
       tm_json_end_object (json);
     }
   tm_json_end_array (json);
@@ -349,7 +342,8 @@ cli_info_print_json (TmModel *model, gboolean full, GError **error)
     {
       write_files (&json, model);
       write_quantization (&json, model);
-      write_summary (&json, model);
+      if (full)
+        write_summary (&json, model);
       write_assumptions (&json, model);
       write_problems (&json, model);
       tm_json_end_object (&json);

@@ -13,9 +13,21 @@
 #define SUFFIX ".safetensors"
 #define INDEX_SUFFIX ".safetensors.index.json"
 
+/* One shard, read apart from the others. */
+typedef struct
+{
+  const char *name;
+  guint n_indexed; /* tensors that the index sends there */
+  TmBeside beside;
+  TmModel *part;   /* NULL: it could not be read */
+  GError *error;
+} Shard;
+
 typedef struct
 {
   TmModel *model;
+  Shard *shards;
+  guint n_shards;
   const char *folder;
   TmSource *opened;     /* what the person opened, or NULL: it may be a link to anywhere */
   GCancellable *cancellable;
@@ -27,6 +39,12 @@ typedef struct
 static void
 set_clear (Set *set)
 {
+  for (guint i = 0; i < set->n_shards; i++)
+    {
+      g_clear_pointer (&set->shards[i].part, g_object_unref);
+      g_clear_error (&set->shards[i].error);
+    }
+  g_free (set->shards);
   g_hash_table_unref (set->metadata);
   g_free (set->first_fault);
 }
@@ -51,28 +69,71 @@ take_metadata (Set *set, TmModel *part)
     }
 }
 
-/* One shard by its name: its part, or NULL and the reason as a problem, which goes to fault too. */
-static TmModel *
-read_shard (Set *set, const char *name, guint n_indexed, char **fault)
+/* On any thread. */
+static void
+read_shard (gpointer data, gpointer user_data)
 {
+  Shard *shard = data;
+  const Set *set = user_data;
   g_autofree char *path = NULL;
-  g_autofree char *escaped = tm_text_escape (name, -1);
-  g_autofree char *holds = n_indexed == 1 ? g_strdup (" (1 tensor)")
-                          : n_indexed > 1 ? g_strdup_printf (" (%u tensors)", n_indexed) : g_strdup ("");
   g_autoptr (TmSource) source = NULL;
   g_autoptr (TmModel) part = NULL;
-  g_autoptr (GError) error = NULL;
-  TmBeside beside = tm_beside_resolve (set->folder, name, &path);
-  const char *code;
 
-  if (n_indexed > 0 && strchr (name, '\\') != NULL) /* a path, to those who wrote the index elsewhere */
-    beside = TM_BESIDE_UNSAFE_NAME;
-  if (set->opened != NULL && strcmp (name, tm_source_get_name (set->opened)) == 0)
+  shard->beside = tm_beside_resolve (set->folder, shard->name, &path);
+  if (shard->n_indexed > 0 && strchr (shard->name, '\\') != NULL) /* a path, to those who wrote the index elsewhere */
+    shard->beside = TM_BESIDE_UNSAFE_NAME;
+  if (set->opened != NULL && strcmp (shard->name, tm_source_get_name (set->opened)) == 0)
     {
       source = tm_source_ref (set->opened);
-      beside = TM_BESIDE_OK;
+      shard->beside = TM_BESIDE_OK;
     }
-  switch (beside)
+  if (shard->beside != TM_BESIDE_OK)
+    return;
+  if (source == NULL)
+    source = tm_source_open (path, &shard->error);
+  part = tm_model_new (shard->name);
+  if (source != NULL && tm_kind_check (source, &shard->error)
+      && tm_safetensors_read (source, part, set->cancellable, &shard->error))
+    shard->part = g_steal_pointer (&part);
+}
+
+/* Shards know nothing of each other: their headers are read side by side, and taken in their order. n_indexed: NULL without
+ * an index. */
+static void
+read_shards (Set *set, GPtrArray *names, const guint *n_indexed)
+{
+  GThreadPool *pool;
+
+  set->n_shards = names->len;
+  set->shards = g_new0 (Shard, MAX (names->len, 1));
+  pool = g_thread_pool_new (read_shard, set, (gint) MIN (g_get_num_processors (), 8), FALSE, NULL);
+  for (guint i = 0; i < names->len; i++)
+    {
+      set->shards[i].name = g_ptr_array_index (names, i);
+      set->shards[i].n_indexed = n_indexed != NULL ? n_indexed[i] : 0;
+      g_thread_pool_push (pool, &set->shards[i], NULL);
+    }
+  g_thread_pool_free (pool, FALSE, TRUE);
+}
+
+/* The part of one shard, or NULL and the reason as a problem, which goes to fault too. */
+static TmModel *
+take_shard (Set *set, guint number, char **fault)
+{
+  Shard *shard = &set->shards[number];
+  const char *code;
+
+  if (shard->part != NULL)
+    {
+      take_metadata (set, shard->part);
+      set->n_read++;
+      return g_steal_pointer (&shard->part);
+    }
+
+  g_autofree char *escaped = tm_text_escape (shard->name, -1);
+  g_autofree char *holds = shard->n_indexed == 1 ? g_strdup (" (1 tensor)")
+                          : shard->n_indexed > 1 ? g_strdup_printf (" (%u tensors)", shard->n_indexed) : g_strdup ("");
+  switch (shard->beside)
     {
     case TM_BESIDE_MISSING:
       code = "missing-shard";
@@ -88,20 +149,11 @@ read_shard (Set *set, const char *name, guint n_indexed, char **fault)
       break;
     case TM_BESIDE_OK:
     default:
-      if (source == NULL)
-        source = tm_source_open (path, &error);
-      part = tm_model_new (name);
-      if (source != NULL && tm_kind_check (source, &error) && tm_safetensors_read (source, part, set->cancellable, &error))
-        {
-          take_metadata (set, part);
-          set->n_read++;
-          return g_steal_pointer (&part);
-        }
       code = "shard-unreadable";
-      *fault = g_strdup_printf ("shard \"%s\"%s cannot be read: %s", escaped, holds, error->message);
+      *fault = g_strdup_printf ("shard \"%s\"%s cannot be read: %s", escaped, holds, shard->error->message);
       break;
     }
-  tm_model_add_file_problem (set->model, code, beside == TM_BESIDE_UNSAFE_NAME ? NULL : name, "%s", *fault);
+  tm_model_add_file_problem (set->model, code, shard->beside == TM_BESIDE_UNSAFE_NAME ? NULL : shard->name, "%s", *fault);
   if (set->first_fault == NULL)
     set->first_fault = g_strdup (*fault);
   return NULL;
@@ -272,10 +324,11 @@ read_indexed (const char *folder, TmSource *opened, TmSource *index_source, TmSh
   for (guint i = 0; i < n_tensors; i++)
     n_indexed[g_array_index (index->tensors, TmIndexed, i).shard]++;
   set_init (&set, model, folder, opened, cancellable);
+  read_shards (&set, index->shards, n_indexed);
   for (guint shard = 0; shard < n_shards; shard++)
     {
       char *fault = NULL;
-      g_autoptr (TmModel) part = read_shard (&set, g_ptr_array_index (index->shards, shard), n_indexed[shard], &fault);
+      g_autoptr (TmModel) part = take_shard (&set, shard, &fault);
 
       g_ptr_array_add (faults, fault);
       if (part != NULL)
@@ -351,10 +404,11 @@ read_names (const char *folder, TmSource *opened, GPtrArray *names, TmModel *mod
 
   set_init (&set, model, folder, opened, cancellable);
   report_missing_parts (model, names);
+  read_shards (&set, names, NULL);
   for (guint i = 0; i < names->len && !g_cancellable_is_cancelled (cancellable); i++)
     {
       g_autofree char *fault = NULL;
-      g_autoptr (TmModel) part = read_shard (&set, g_ptr_array_index (names, i), 0, &fault);
+      g_autoptr (TmModel) part = take_shard (&set, i, &fault);
 
       if (part == NULL)
         continue;

@@ -272,7 +272,7 @@ tm_recognise_modules (TmModel *model)
   set_roles (&tree);
   add_totals (&tree);
   if (model->architecture == NULL)
-    model->architecture = g_strdup (tm_detect_architecture (model->tensors));
+    model->architecture = g_strdup (tm_detect_architecture (model->root, model->tensors));
 
   g_free (tree.node_of_tensor);
   g_free (tree.members);

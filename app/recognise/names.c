@@ -317,26 +317,48 @@ any_matches (const GPtrArray *kinds, const char *pattern)
   return found;
 }
 
-const char *
-tm_detect_architecture (const GPtrArray *tensors)
+/* The kinds of names in the tree, each once. Of equal blocks the first has them all. */
+static GPtrArray *
+list_kinds (const TmModule *root, const GPtrArray *tensors)
 {
   g_autoptr (TmNameTable) seen = tm_name_table_new (0);
-  g_autoptr (GPtrArray) kinds = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) left = g_ptr_array_new ();
+  GPtrArray *kinds = g_ptr_array_new_with_free_func (g_free);
   char kind[MAX_NAME + 1];
 
-  for (guint i = 0; i < tensors->len && kinds->len < MAX_KINDS / 10; i++)
+  g_ptr_array_add (left, (gpointer) root);
+  while (left->len > 0 && kinds->len < MAX_KINDS / 10)
     {
-      const TmTensor *tensor = g_ptr_array_index (tensors, i);
-      gsize length;
+      const TmModule *module = g_ptr_array_steal_index_fast (left, left->len - 1);
 
-      if (strnlen (tensor->name, MAX_NAME + 1) > MAX_NAME)
-        continue;
-      length = write_kind (kind, tensor->name);
-      if (tm_name_table_find (seen, kind, length) != TM_NO_NUMBER)
-        continue;
-      g_ptr_array_add (kinds, g_strdup (kind));
-      tm_name_table_add (seen, g_ptr_array_index (kinds, kinds->len - 1), length, 0);
+      for (guint i = module->children->len; i-- > 0;)
+        {
+          const TmFold *fold = tm_module_get_fold (module, i);
+
+          if (fold == NULL || fold->first == i)
+            g_ptr_array_add (left, g_ptr_array_index (module->children, i));
+        }
+      for (guint i = 0; i < module->tensors->len; i++)
+        {
+          const TmTensor *tensor = g_ptr_array_index (tensors, g_array_index (module->tensors, guint, i));
+          gsize length;
+
+          if (strnlen (tensor->name, MAX_NAME + 1) > MAX_NAME)
+            continue;
+          length = write_kind (kind, tensor->name);
+          if (tm_name_table_find (seen, kind, length) != TM_NO_NUMBER)
+            continue;
+          g_ptr_array_add (kinds, g_strdup (kind));
+          tm_name_table_add (seen, g_ptr_array_index (kinds, kinds->len - 1), length, 0);
+        }
     }
+  return kinds;
+}
+
+const char *
+tm_detect_architecture (const TmModule *root, const GPtrArray *tensors)
+{
+  g_autoptr (GPtrArray) kinds = list_kinds (root, tensors);
 
   for (guint i = 0; i < tm_n_detect_rows; i++)
     {

@@ -44,6 +44,6 @@ TmModuleRole tm_role_get_module_role (const char *role);
 TmModuleRole tm_segment_get_module_role (const char *segment);
 
 /* What the names alone tell; NULL if nothing. Static. */
-const char *tm_detect_architecture (const GPtrArray *tensors);
+const char *tm_detect_architecture (const TmModule *root, const GPtrArray *tensors);
 
 G_END_DECLS
