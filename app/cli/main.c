@@ -50,7 +50,8 @@ static const CliCommand commands[] = {
     .summary = "What quantization changed: error of each tensor, worst first",
     .details = "Tensors are aligned by name across formats. What a converter did is undone where that makes the error clearly\n"
                "smaller: rotary row order, transposes, stacked experts, fused attention, norm + 1.\n"
-               "TENSOR is a name of the candidate; none: all of them. Of those named also how many groups clip. With --json --full: also worst groups and modules.\n",
+               "TENSOR is a name of the candidate; none: all of them. Of those named also how many groups clip. With --json\n"
+               "--full: also worst groups and modules.\n",
     .options = CLI_OPTION_JSON | CLI_OPTION_FULL | CLI_OPTION_ASSUME,
     .min_arguments = 2,
     .max_arguments = G_MAXUINT,
@@ -73,11 +74,11 @@ static const CliCommand commands[] = {
     .max_arguments = 1,
     .run = cli_report },
   { .name = "stats",
-    .arguments = "FILE [TENSOR…]",
+    .arguments = "FILE [TENSOR|MODULE…]",
     .summary = "Statistics of values, raw codes and scales",
     .details = "Count, minimum, maximum, mean, standard deviation, zeros, NaN, infinities, percentiles, histogram, code usage.\n"
-               "NaN and infinities are counted and left out of the rest. TENSOR: in detail, or a module's name: all\n"
-               "tensors below it together; none: a row for each tensor. With --json --full: also of scales.\n"
+               "NaN and infinities are counted and left out of the rest. TENSOR: in detail; MODULE: all tensors below it\n"
+               "together; none: a row for each tensor. With --json --full: also of scales.\n"
                "What was found is kept below the user's cache folder, so that a file that did not change is not read twice.\n"
                TM_PERCENTILE_METHOD,
     .options = CLI_OPTION_JSON | CLI_OPTION_FULL | CLI_OPTION_ASSUME,
