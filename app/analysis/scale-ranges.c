@@ -275,11 +275,12 @@ is_one_group (const TmGranularity *granularity)
 static gboolean
 look_at_zero_points (Subject *subject, GCancellable *cancellable, GError **error)
 {
+  const guint64 last = subject->tensor->n_elements - 1, step = MAX (last / (SPOTS - 1), 1);
   float first = 0, one;
 
   for (guint i = 0; i < SPOTS && !subject->moves; i++)
     {
-      const guint64 flat = (subject->tensor->n_elements - 1) / (SPOTS - 1) * i;
+      const guint64 flat = MIN (step * i, last);
 
       if (!tm_tensor_decode (subject->tensor, TM_QUANTITY_ZERO_POINT, flat, 1, &one, cancellable, error))
         return FALSE;
