@@ -353,13 +353,20 @@ test_free_in_callback (void)
 
 /* --- Whoever else works ---------------------------------------------------------------------------------------------- */
 
+/* The shortest of some: a busy machine only makes one longer. */
 static gint64
 time_pause (void)
 {
-  const gint64 start = g_get_monotonic_time ();
+  gint64 shortest = G_MAXINT64;
 
-  g_assert_true (tm_work_pause (NULL, NULL));
-  return g_get_monotonic_time () - start;
+  for (guint i = 0; i < 5; i++)
+    {
+      const gint64 start = g_get_monotonic_time ();
+
+      g_assert_true (tm_work_pause (NULL, NULL));
+      shortest = MIN (shortest, g_get_monotonic_time () - start);
+    }
+  return shortest;
 }
 
 /* Analysis stands aside while a picture waits, and not while only its exact tiles of much data are being made. */
