@@ -43,6 +43,19 @@ on_selection_changed (TmTableView *self)
                                                                           : GTK_INVALID_LIST_POSITION);
 }
 
+/* What is selected elsewhere is brought into sight; sorting and filtering leave the list where it is. */
+static void
+on_selected_elsewhere (TmTableView *self)
+{
+  const guint before = gtk_single_selection_get_selected (self->selection);
+  guint now;
+
+  on_selection_changed (self);
+  now = gtk_single_selection_get_selected (self->selection);
+  if (now != before && now != GTK_INVALID_LIST_POSITION) /* the list is the column view's last child */
+    gtk_widget_activate_action (gtk_widget_get_last_child (self->view), "list.scroll-to-item", "u", now);
+}
+
 static void
 on_row_selected (TmTableView *self)
 {
@@ -240,6 +253,6 @@ tm_table_view_new (TmDocument *document, const char *label, const char *filter, 
   self->filter = tm_query_entry_new (document, filter, on_found, on_stopped, self);
   gtk_widget_set_size_request (self->filter, FILTER_WIDTH, -1);
   gtk_widget_set_valign (self->filter, GTK_ALIGN_CENTER);
-  g_signal_connect_swapped (document, "selection-changed", G_CALLBACK (on_selection_changed), self);
+  g_signal_connect_swapped (document, "selection-changed", G_CALLBACK (on_selected_elsewhere), self);
   return GTK_WIDGET (self);
 }
