@@ -348,6 +348,8 @@ tm_distribution_rebin (const TmDistribution *distribution, double low, double hi
       const TmCellCount *cell = &distribution->cells[i];
       double from = get_edge (cell->cell), to = distribution->coarse ? from : get_end (cell->cell);
 
+      /* Nothing lies between the outermost number and the end of its cell. */
+      to = MAX (MIN (to, cell->cell < SIGN ? distribution->max : -distribution->min), from);
       if (cell->cell < SIGN)
         share_out (&bins, from, to, (double) cell->count);
       else

@@ -293,6 +293,12 @@ test_rebin (void)
   for (gsize i = 0; i < n; i++)
     above += fabsf (values[i]) >= 1 && fabsf (values[i]) < 2;
   assert_near (logs[20], (double) above, 1e-6 * n);
+  /* From the least number to the largest nothing is left out. */
+  tm_distribution_rebin (&one->values, one->values.min, one->values.max, 10, counts);
+  total = 0;
+  for (guint i = 0; i < 10; i++)
+    total += counts[i];
+  assert_near (total, (double) n, 1e-6);
   for (gsize i = 0; i < n; i++)
     values[i] = fabsf (values[i]);
   {
