@@ -3,6 +3,9 @@
 #include "io/number.h"
 #include "io/text.h"
 
+/* One cause may be at hundreds of tensors, and a list lays out two hundred wrapped rows before it shows the first. */
+#define SHOWN_LIKE_ANOTHER 20
+
 /* --- A list model that makes a row object only for what is on the screen ----------------------------------------- */
 
 #define TM_TYPE_PROBLEM_LIST (tm_problem_list_get_type ())
@@ -12,7 +15,14 @@ struct _TmProblemList
 {
   GObject parent_instance;
   TmModel *model;
+  GArray *rows; /* Row */
 };
+
+typedef struct
+{
+  const TmProblem *problem; /* NULL: the last row says what is left out */
+  guint more;
+} Row;
 
 static GType
 problem_list_get_item_type (GListModel *list)
@@ -23,21 +33,30 @@ problem_list_get_item_type (GListModel *list)
 static guint
 problem_list_get_n_items (GListModel *list)
 {
-  return TM_PROBLEM_LIST (list)->model->problems->len;
+  return TM_PROBLEM_LIST (list)->rows->len;
 }
 
 static gpointer
 problem_list_get_item (GListModel *list, guint position)
 {
-  GPtrArray *problems = TM_PROBLEM_LIST (list)->model->problems;
+  GArray *rows = TM_PROBLEM_LIST (list)->rows;
   g_autofree char *text = NULL;
   GtkStringObject *item;
+  const Row *row;
 
-  if (position >= problems->len)
+  if (position >= rows->len)
     return NULL;
-  text = tm_problem_describe (g_ptr_array_index (problems, position));
+  row = &g_array_index (rows, Row, position);
+  if (row->problem)
+    text = tm_problem_describe (row->problem);
+  else
+    {
+      g_autofree char *count = tm_format_count (row->more);
+
+      text = g_strdup_printf ("%s more of the same kinds: Copy All has them", count);
+    }
   item = gtk_string_object_new (text);
-  g_object_set_data (G_OBJECT (item), "problem", g_ptr_array_index (problems, position));
+  g_object_set_data (G_OBJECT (item), "problem", (gpointer) row->problem);
   return item;
 }
 
@@ -55,6 +74,7 @@ G_DEFINE_FINAL_TYPE_WITH_CODE (TmProblemList, tm_problem_list, G_TYPE_OBJECT,
 static void
 tm_problem_list_finalize (GObject *object)
 {
+  g_array_unref (TM_PROBLEM_LIST (object)->rows);
   g_clear_object (&TM_PROBLEM_LIST (object)->model);
   G_OBJECT_CLASS (tm_problem_list_parent_class)->finalize (object);
 }
@@ -68,6 +88,33 @@ tm_problem_list_class_init (TmProblemListClass *klass)
 static void
 tm_problem_list_init (TmProblemList *self)
 {
+  self->rows = g_array_new (FALSE, FALSE, sizeof (Row));
+}
+
+static TmProblemList *
+problem_list_new (TmModel *model)
+{
+  TmProblemList *self = g_object_new (TM_TYPE_PROBLEM_LIST, NULL);
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal); /* code → how many */
+  Row last = { 0 };
+
+  self->model = g_object_ref (model);
+  for (guint i = 0; i < model->problems->len; i++)
+    {
+      const TmProblem *problem = g_ptr_array_index (model->problems, i);
+      const Row row = { .problem = problem };
+      const char *code = problem->code ? problem->code : "";
+      const guint n = GPOINTER_TO_UINT (g_hash_table_lookup (seen, code));
+
+      g_hash_table_insert (seen, (gpointer) code, GUINT_TO_POINTER (n + 1));
+      if (n < SHOWN_LIKE_ANOTHER)
+        g_array_append_val (self->rows, row);
+      else
+        last.more++;
+    }
+  if (last.more)
+    g_array_append_val (self->rows, last);
+  return self;
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -127,9 +174,14 @@ bind_row (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data)
   GtkStringObject *string = gtk_list_item_get_item (item);
   const TmProblem *problem = g_object_get_data (G_OBJECT (string), "problem");
 
-  gtk_image_set_from_icon_name (GTK_IMAGE (icon), icons[MIN (problem->severity, TM_SEVERITY_ERROR)]);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (icon), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  tm_severity_get_name (problem->severity), -1);
+  gtk_widget_set_opacity (icon, problem ? 1 : 0);
+  gtk_widget_set_visible (gtk_widget_get_last_child (gtk_list_item_get_child (item)), problem != NULL);
+  if (problem)
+    {
+      gtk_image_set_from_icon_name (GTK_IMAGE (icon), icons[MIN (problem->severity, TM_SEVERITY_ERROR)]);
+      gtk_accessible_update_property (GTK_ACCESSIBLE (icon), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                      tm_severity_get_name (problem->severity), -1);
+    }
   gtk_label_set_text (GTK_LABEL (gtk_widget_get_next_sibling (icon)), gtk_string_object_get_string (string));
 }
 
@@ -190,15 +242,10 @@ tm_problems_set_model (GtkWidget *stack, TmModel *model)
   g_autoptr (GtkSelectionModel) selection = NULL;
 
   if (model)
-    {
-      TmProblemList *list = g_object_new (TM_TYPE_PROBLEM_LIST, NULL);
-
-      list->model = g_object_ref (model);
-      selection = GTK_SELECTION_MODEL (gtk_no_selection_new (G_LIST_MODEL (list)));
-    }
+    selection = GTK_SELECTION_MODEL (gtk_no_selection_new (G_LIST_MODEL (problem_list_new (model))));
   gtk_list_view_set_model (view, selection);
   /* A list does not know its height before it is shown: room for what there is, three lines each, up to six. */
-  gtk_widget_set_size_request (g_object_get_data (G_OBJECT (stack), "scroller"), 320, CLAMP (n * 64, 64, 380));
+  gtk_widget_set_size_request (g_object_get_data (G_OBJECT (stack), "scroller"), 420, CLAMP (n * 64, 64, 380));
   g_object_set_data_full (G_OBJECT (stack), "model", model ? g_object_ref (model) : NULL, g_object_unref);
   gtk_stack_set_visible_child_name (GTK_STACK (stack), model && model->problems->len ? "list" : "none");
 }
