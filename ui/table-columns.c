@@ -95,7 +95,7 @@ setup_cell (GtkSignalListItemFactory *factory, GtkListItem *item, const TmTableC
   gtk_label_set_ellipsize (GTK_LABEL (label), column->width ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_MIDDLE);
   if (!column->width)
     {
-      gtk_label_set_width_chars (GTK_LABEL (label), 24); /* names stay names; what has no room scrolls */
+      gtk_label_set_width_chars (GTK_LABEL (label), 32); /* names stay names; what has no room scrolls */
       g_object_set (label, "has-tooltip", TRUE, NULL);
       g_signal_connect (label, "query-tooltip", G_CALLBACK (on_tooltip), NULL);
     }
