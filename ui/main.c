@@ -10,6 +10,8 @@
 #include "ui/paint/picture.h"
 #include "view/tiles.h"
 
+#define ENDING_MS 5000
+
 typedef struct
 {
   TmRenderer renderer;
@@ -121,6 +123,25 @@ write_picture (const Options *options)
   return EXIT_SUCCESS;
 }
 
+/* A process that is just ending still has the name, but answers no more: its end is waited for. */
+static void
+join_or_lead (GApplication *application)
+{
+  const gint64 end = g_get_monotonic_time () + ENDING_MS * 1000;
+  g_autoptr (GError) error = NULL;
+
+  while (!g_application_register (application, NULL, &error))
+    {
+      if (g_get_monotonic_time () > end)
+        {
+          g_application_set_flags (application, g_application_get_flags (application) | G_APPLICATION_NON_UNIQUE);
+          return;
+        }
+      g_clear_error (&error);
+      g_usleep (100 * 1000);
+    }
+}
+
 static int
 run_window (const char *program, const Options *options)
 {
@@ -142,6 +163,7 @@ run_window (const char *program, const Options *options)
   g_ptr_array_add (arguments, (gpointer) "--"); /* what follows are files, whatever they are called */
   for (char **file = options->files; file && *file; file++)
     g_ptr_array_add (arguments, *file);
+  join_or_lead (G_APPLICATION (application));
   return g_application_run (G_APPLICATION (application), (int) arguments->len, (char **) arguments->pdata);
 }
 

@@ -19,3 +19,21 @@ kill -0 $second 2>/dev/null && fail "the new instance still runs after Ctrl+W"
 say "--new-instance is a process of its own"
 window '^other.gguf$'; xdotool windowactivate --sync "$W"
 quit
+
+# The name of a process that is just ending: it is owned, and nobody answers.
+/usr/bin/python3 - "$RUN_GUI_DIR/owned" <<'P' & owner=$!
+import sys, time
+import gi
+gi.require_version("Gio", "2.0")
+from gi.repository import Gio, GLib
+bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
+              GLib.Variant("(su)", ("org.tensormorph.Tensormorph", 4)), None, 0, -1)
+open(sys.argv[1], "w").close()
+time.sleep(1.5)
+P
+until [ -e "$RUN_GUI_DIR/owned" ]; do sleep 0.05; done
+start "$SAMPLE"; window '^sample.gguf$'; see label "tensors read in"; xdotool windowactivate --sync "$W"
+wait $owner
+say "started while another one ends"
+quit
