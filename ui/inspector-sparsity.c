@@ -170,6 +170,7 @@ add_progress (GtkWidget *card, TmDocument *document, gboolean all)
   on_counting (document, bar);
   g_signal_connect_object (document, "counting", G_CALLBACK (on_counting), bar, 0);
   gtk_widget_set_halign (cancel, GTK_ALIGN_START);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (cancel), GTK_ACCESSIBLE_PROPERTY_LABEL, "Cancel counting zeros", -1);
   gtk_actionable_set_action_name (GTK_ACTIONABLE (cancel), "win.stop-counting");
   gtk_box_append (GTK_BOX (card), cancel);
 }

@@ -25,6 +25,7 @@ typedef struct
 {
   TmWindow *window;
   Work *work;
+  GCancellable *cancellable;
   TmJob *job;
   guint timer, tensor;
   gboolean all;
@@ -103,6 +104,13 @@ count_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellabl
 
 /* --- In the window ------------------------------------------------------------------------------------------------ */
 
+/* Whether it is what the document says is under way: one that was stopped, or gave way to another, only hands in what it found. */
+static gboolean
+is_newest (const Counting *counting)
+{
+  return counting->window->counting == counting->cancellable;
+}
+
 /* What was found is of the model as it is shown, and against what it is compared with now. */
 static gboolean
 is_current (const Counting *counting)
@@ -137,7 +145,8 @@ look (gpointer data)
     return G_SOURCE_CONTINUE;
   if (arrived->len)
     tm_document_take_sparsity (self->document, arrived);
-  tm_document_set_counting (self->document, counting->all ? TM_COUNTING_ALL : TM_COUNTING_ONE, counting->tensor, fraction);
+  if (is_newest (counting))
+    tm_document_set_counting (self->document, counting->all ? TM_COUNTING_ALL : TM_COUNTING_ONE, counting->tensor, fraction);
   return G_SOURCE_CONTINUE;
 }
 
@@ -146,7 +155,7 @@ count_done (GObject *source, GAsyncResult *result, gpointer data)
 {
   Counting *counting = data;
   TmWindow *self = counting->window;
-  const gboolean newest = self->counting == g_task_get_cancellable (G_TASK (result));
+  const gboolean newest = is_newest (counting);
   const gboolean ok = g_task_propagate_boolean (G_TASK (result), NULL);
 
   g_source_remove (counting->timer);
@@ -163,6 +172,7 @@ count_done (GObject *source, GAsyncResult *result, gpointer data)
   if (self->jobs)
     tm_jobs_end (self->jobs, counting->job);
   work_unref (counting->work);
+  g_object_unref (counting->cancellable);
   g_object_unref (self);
   g_free (counting);
 }
@@ -201,6 +211,7 @@ start (TmWindow *self, gint64 tensor)
 
   counting->window = g_object_ref (self);
   counting->work = work;
+  counting->cancellable = g_object_ref (cancellable);
   counting->all = tensor < 0;
   counting->tensor = (guint) MAX (tensor, 0);
   counting->job = tm_jobs_start (self->jobs, "Counting zeros", cancellable);

@@ -79,3 +79,12 @@ see label "Comparing with large.gguf" 20
 xdotool windowactivate --sync "$W"
 quit
 say "closing the window while it runs"
+
+start "$RUN_GUI_DIR/large.gguf"; window '^large.gguf$'; see label "tensors read in"; xdotool windowactivate --sync "$W"
+go blk.0.ffn_up.weight
+xdotool key 7; see button "Overlay: Zeros" 20
+xdotool key 3; see button "Overlay: Value" 20
+go blk.7.ffn_up.weight
+see button "Count zeros" 20
+say "leaving the overlay ends the counting, and the card says so"
+quit
