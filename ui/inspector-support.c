@@ -197,6 +197,7 @@ typedef struct
   TmModel *model;
   GtkWidget *card;
   gint64 tensor;
+  gboolean asked; /* filled, or about to be */
 } List;
 
 static void
@@ -211,8 +212,9 @@ on_expanded (GtkExpander *expander, GParamSpec *pspec, gpointer data)
 {
   List *list = data;
 
-  if (!gtk_expander_get_expanded (expander) || gtk_widget_get_first_child (list->card))
+  if (!gtk_expander_get_expanded (expander) || list->asked)
     return;
+  list->asked = TRUE;
   if (list->tensor >= 0)
     fill_tensor (list->card, list->model, (guint) list->tensor);
   else
