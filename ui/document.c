@@ -114,7 +114,7 @@ layout_done (GObject *source, GAsyncResult *result, gpointer data)
   g_clear_object (&self->layout_job);
 
   /* Observers may still hold the old layout's boxes while they take the new one: it goes last. */
-  g_autoptr (TmLayout) old = g_steal_pointer (&self->layout);
+  g_autoptr (TmLayout) old G_GNUC_UNUSED = g_steal_pointer (&self->layout);
   self->layout = g_steal_pointer (&layout);
   tm_document_forget_judgements (self);
   g_signal_emit (self, tm_document_signals[LAYOUT_CHANGED], 0);
@@ -156,8 +156,8 @@ tm_document_tiles_arrived (gpointer data)
 static void
 take_model (TmDocument *self, TmModel *model)
 {
-  g_autoptr (TmModel) old_model = g_steal_pointer (&self->model);
-  g_autoptr (TmLayout) old_layout = g_steal_pointer (&self->layout);
+  g_autoptr (TmModel) old_model G_GNUC_UNUSED = g_steal_pointer (&self->model);
+  g_autoptr (TmLayout) old_layout G_GNUC_UNUSED = g_steal_pointer (&self->layout);
   TmTiles *old_tiles = g_steal_pointer (&self->tiles);
   TmComparison *old_comparison = g_steal_pointer (&self->comparison);
   TmZeros *old_zeros = tm_document_steal_zeros (self);

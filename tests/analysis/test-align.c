@@ -513,7 +513,6 @@ test_post_norm (void)
   Planted a, b, c;
   g_autoptr (TmModel) gguf = NULL, gemma = NULL, llama = NULL;
   g_autoptr (TmAlignment) with = NULL, without = NULL;
-  g_autofree char *name = NULL;
 
   planted_begin (&a, "GGUF", "gemma2");
   planted_vector (&a, "blk.0.ffn_norm.weight", 32, one);

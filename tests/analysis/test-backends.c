@@ -21,7 +21,7 @@ static void
 test_ggml (void)
 {
   TmModel *model = tm_fake_model_new ("x.gguf");
-  g_autoptr (TmModel) held = model;
+  g_autoptr (TmModel) held G_GNUC_UNUSED = model;
 
   tm_fake_model_add_shape (model, "token_embd.weight", TM_DTYPE_NVFP4, 64, 64);
   tm_fake_model_add_shape (model, "blk.0.attn_q.weight", TM_DTYPE_NVFP4, 64, 64);

@@ -173,7 +173,7 @@ static void
 test_folder_kinds (void)
 {
   char *folder = make_folder ();
-  g_autofree char *message = refuse (folder, TM_ERROR_KIND);
+  g_autofree char *message G_GNUC_UNUSED = refuse (folder, TM_ERROR_KIND);
   g_autofree char *a = NULL;
   g_autofree char *several = NULL;
   Gguf gguf;
@@ -537,9 +537,9 @@ test_unreadable_part (void)
 {
   static const Part parts[] = { { 0, 2, 2, "a", "x" }, { 0, 0, 0, NULL, NULL } };
   char *folder;
-  g_autoptr (TmModel) first = open_parts (&folder, parts, 2, 0);
+  g_autoptr (TmModel) first G_GNUC_UNUSED = open_parts (&folder, parts, 2, 0);
   g_autofree char *path = g_build_filename (folder, "m-00001-of-00002.gguf", NULL);
-  g_autofree char *other = write_file (folder, "m-00002-of-00002.gguf", "GGUF\3", 5);
+  g_autofree char *other G_GNUC_UNUSED = write_file (folder, "m-00002-of-00002.gguf", "GGUF\3", 5);
   g_autoptr (TmModel) model = open_model (path);
 
   assert_problem (model, "shard-unreadable", NULL, TM_SEVERITY_ERROR);

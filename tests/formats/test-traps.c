@@ -349,7 +349,7 @@ test_counts (void)
     {
       SCRATCH;
       g_autofree char *path = NULL;
-      g_autofree char *message = NULL;
+      g_autofree char *message G_GNUC_UNUSED = NULL;
       g_autoptr (TmModel) model = NULL;
       g_autoptr (GError) error = NULL;
       Gguf gguf;

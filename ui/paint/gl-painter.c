@@ -73,7 +73,7 @@ static void
 integer_attribute (GLuint index, int n, GLenum type, gsize stride, gsize offset)
 {
   glEnableVertexAttribArray (index);
-  glVertexAttribIPointer (index, n, type, (GLsizei) stride, (const char *) NULL + offset);
+  glVertexAttribIPointer (index, n, type, (GLsizei) stride, GSIZE_TO_POINTER (offset));
   glVertexAttribDivisor (index, 1);
 }
 

@@ -285,7 +285,7 @@ tm_gl_sheets_add (TmGlSheets *sheets, const TmPrimSheet *sheet)
 static void
 point_at (guint first)
 {
-  const char *base = (const char *) NULL + first * sizeof (Instance);
+  const gsize base = first * sizeof (Instance); /* offsets into the bound buffer go as pointers */
   static const struct
   {
     gsize offset;
@@ -306,9 +306,11 @@ point_at (guint first)
     {
       glEnableVertexAttribArray (i);
       if (attribute[i].type == GL_FLOAT)
-        glVertexAttribPointer (i, attribute[i].n, GL_FLOAT, GL_FALSE, sizeof (Instance), base + attribute[i].offset);
+        glVertexAttribPointer (i, attribute[i].n, GL_FLOAT, GL_FALSE, sizeof (Instance),
+                               GSIZE_TO_POINTER (base + attribute[i].offset));
       else
-        glVertexAttribIPointer (i, attribute[i].n, attribute[i].type, sizeof (Instance), base + attribute[i].offset);
+        glVertexAttribIPointer (i, attribute[i].n, attribute[i].type, sizeof (Instance),
+                               GSIZE_TO_POINTER (base + attribute[i].offset));
       glVertexAttribDivisor (i, 1);
     }
 }
