@@ -33,11 +33,16 @@ get_secret (void)
   return secret;
 }
 
+__extension__ typedef unsigned __int128 Product;
+
+/* Both halves of the product: in the lower one alone the top bit of a word stays where it is, whatever the secret, and the next
+ * word can take it back. */
 static guint64
 mix (guint64 hash, guint64 word)
 {
-  hash = (hash ^ word) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
-  return hash ^ (hash >> 32);
+  const Product product = (Product) (hash ^ word) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+
+  return (guint64) product ^ (guint64) (product >> 64);
 }
 
 static guint32
