@@ -109,9 +109,9 @@ take_diff (TmWindow *self, TmDiff *diff, const char *name)
                                                   "say that they are different models.", name);
 
       tm_window_show_problem (self, message);
-      return;
     }
-  tm_document_set_overlay (self->document, TM_OVERLAY_ERROR);
+  else
+    tm_document_set_overlay (self->document, TM_OVERLAY_ERROR);
   say (self, "Compared with %s", name);
 }
 
@@ -190,6 +190,8 @@ tm_window_stop_comparing (TmWindow *self)
 void
 tm_window_compare (TmWindow *self, const char *path)
 {
+  if (tm_document_get_model (self->document))
+    tm_banner_clear (self->banner); /* what was said about another reference */
   start (self, path, NULL);
 }
 

@@ -47,6 +47,15 @@ gone label "57 tensors aligned"
 gone label "baseline"
 say "ended"
 
+xdotool key Escape
+across=1000 drop "$GOLDEN/sharded-mixed"
+see label "names, shapes and values say that they are different models"; see label "Compared with sharded-mixed"
+across=1000 drop "$REFERENCE"
+see label "57 tensors aligned"; gone label "they are different models"
+xdotool windowactivate --sync "$W"
+press button "End the comparison"; gone label "57 tensors aligned"
+say "nothing in common is said, and no longer than that model is the reference"
+
 xdotool key ctrl+f; xdotool type "absmax>5 dtype:Q4_K"
 see label "blk.2.attn_output.weight"; gone label "output_norm.weight"
 xdotool key ctrl+a; xdotool type "rows>"
