@@ -1,5 +1,6 @@
 #include "ui/legend.h"
 
+#include "ui/swatch.h"
 #include "ui/widgets.h"
 
 #include <math.h>
@@ -8,142 +9,6 @@
 #define MAX_LINES 4
 #define SPACING 14
 #define ROW_SPACING 4
-
-/* --- Swatch: a colour map, a colour or a line, in the colours of the picture ------------------------------------------------ */
-
-typedef enum { SWATCH_DIVERGING, SWATCH_SEQUENTIAL, SWATCH_JUDGEMENT, SWATCH_LINE, SWATCH_FLAT } SwatchKind;
-
-#define TM_TYPE_SWATCH (tm_swatch_get_type ())
-G_DECLARE_FINAL_TYPE (TmSwatch, tm_swatch, TM, SWATCH, GtkWidget)
-
-struct _TmSwatch
-{
-  GtkWidget parent_instance;
-  SwatchKind kind;
-  int line_width;
-  TmColor stops[17], line, halo;
-};
-
-G_DEFINE_FINAL_TYPE (TmSwatch, tm_swatch, GTK_TYPE_WIDGET)
-
-static GdkRGBA
-rgba (TmColor color)
-{
-  return (GdkRGBA) { (float) (color >> 24) / 255, (float) (color >> 16 & 255) / 255, (float) (color >> 8 & 255) / 255,
-                     (float) (color & 255) / 255 };
-}
-
-static void
-tm_swatch_measure (GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum, int *natural,
-                   int *minimum_baseline, int *natural_baseline)
-{
-  TmSwatch *self = TM_SWATCH (widget);
-  if (orientation == GTK_ORIENTATION_HORIZONTAL)
-    *minimum = *natural = self->kind == SWATCH_FLAT ? 14 : self->kind == SWATCH_LINE ? 24 : 100;
-  else
-    *minimum = *natural = 12;
-}
-
-static void
-tm_swatch_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
-{
-  TmSwatch *self = TM_SWATCH (widget);
-  float width = (float) gtk_widget_get_width (widget), height = (float) gtk_widget_get_height (widget);
-
-  if (self->kind == SWATCH_LINE)
-    {
-      float thick = (float) self->line_width, top = floorf ((height - thick) / 2);
-      GdkRGBA line = rgba (self->line), halo = rgba (self->halo);
-
-      gtk_snapshot_append_color (snapshot, &halo, &GRAPHENE_RECT_INIT (0, top - 1, width, thick + 2));
-      gtk_snapshot_append_color (snapshot, &line, &GRAPHENE_RECT_INIT (0, top, width, thick));
-    }
-  else if (self->kind == SWATCH_FLAT)
-    {
-      GdkRGBA fill = rgba (self->stops[0]), edge = rgba (self->line);
-
-      gtk_snapshot_append_color (snapshot, &edge, &GRAPHENE_RECT_INIT (0, 0, width, height));
-      gtk_snapshot_append_color (snapshot, &fill, &GRAPHENE_RECT_INIT (1, 1, width - 2, height - 2));
-    }
-  else
-    {
-      GskColorStop stops[G_N_ELEMENTS (self->stops)];
-
-      for (guint i = 0; i < G_N_ELEMENTS (stops); i++)
-        stops[i] = (GskColorStop) { (float) i / (G_N_ELEMENTS (stops) - 1), rgba (self->stops[i]) };
-      gtk_snapshot_append_linear_gradient (snapshot, &GRAPHENE_RECT_INIT (0, 0, width, height),
-                                           &GRAPHENE_POINT_INIT (0, 0), &GRAPHENE_POINT_INIT (width, 0), stops,
-                                           G_N_ELEMENTS (stops));
-    }
-}
-
-static void
-tm_swatch_class_init (TmSwatchClass *klass)
-{
-  GTK_WIDGET_CLASS (klass)->measure = tm_swatch_measure;
-  GTK_WIDGET_CLASS (klass)->snapshot = tm_swatch_snapshot;
-  gtk_widget_class_set_css_name (GTK_WIDGET_CLASS (klass), "tm-swatch");
-}
-
-static void
-tm_swatch_init (TmSwatch *self)
-{
-  gtk_widget_set_valign (GTK_WIDGET (self), GTK_ALIGN_CENTER);
-}
-
-static GtkWidget *
-swatch_new (void)
-{
-  return g_object_new (TM_TYPE_SWATCH, "accessible-role", GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL);
-}
-
-static void
-swatch_set_map (GtkWidget *widget, SwatchKind kind, const TmTheme *theme)
-{
-  TmSwatch *self = TM_SWATCH (widget);
-  const TmColor *map = kind == SWATCH_DIVERGING ? theme->diverging : theme->sequential;
-  TmColor stops[G_N_ELEMENTS (self->stops)];
-
-  /* Entry 0 of the diverging map is free: its lower end is entry 1. */
-  for (guint i = 0; i < G_N_ELEMENTS (stops); i++)
-    stops[i] = kind == SWATCH_JUDGEMENT ? tm_theme_judgement_color (theme, i / 16.0) : map[kind == SWATCH_DIVERGING ? 1 + i * 254 / 16 : i * 255 / 16];
-  if (self->kind == kind && !memcmp (stops, self->stops, sizeof stops))
-    return;
-  self->kind = kind;
-  memcpy (self->stops, stops, sizeof stops);
-  gtk_widget_queue_draw (widget);
-}
-
-static void
-swatch_set_line (GtkWidget *widget, int width, const TmTheme *theme)
-{
-  TmSwatch *self = TM_SWATCH (widget);
-
-  if (self->kind == SWATCH_LINE && self->line_width == width && self->line == theme->line && self->halo == theme->halo)
-    return;
-  self->kind = SWATCH_LINE;
-  self->line_width = width;
-  self->line = theme->line;
-  self->halo = theme->halo;
-  gtk_widget_queue_draw (widget);
-}
-
-/* A single colour; its edge sets it off the legend's ground. */
-static void
-swatch_set_flat (GtkWidget *widget, TmColor color, const TmTheme *theme)
-{
-  TmSwatch *self = TM_SWATCH (widget);
-  const TmColor edge = tm_color_mix (color, theme->text, 70);
-
-  if (self->kind == SWATCH_FLAT && self->stops[0] == color && self->line == edge)
-    return;
-  if (self->kind != SWATCH_FLAT)
-    gtk_widget_queue_resize (widget);
-  self->kind = SWATCH_FLAT;
-  self->stops[0] = color;
-  self->line = edge;
-  gtk_widget_queue_draw (widget);
-}
 
 /* --- Bar --------------------------------------------------------------------------------------------------------- */
 
@@ -344,7 +209,7 @@ tm_legend_bar_init (TmLegendBar *self)
   add_item (self, self->backend, NULL);
   for (guint i = 0; i < TM_LEGEND_ENTRIES; i++)
     {
-      self->entry_swatches[i] = swatch_new ();
+      self->entry_swatches[i] = tm_swatch_new ();
       self->entry_labels[i] = label_new (NULL);
       gtk_widget_add_css_class (self->entry_labels[i], "numeric");
       self->entries[i] = add_item (self, self->entry_swatches[i], self->entry_labels[i]);
@@ -354,10 +219,10 @@ tm_legend_bar_init (TmLegendBar *self)
   self->facts = add_item (self, label_new (NULL), NULL);
   for (guint i = 0; i < MAX_CHIPS; i++)
     self->chips[i] = add_item (self, tm_chip_new (TM_DTYPE_F32, NULL), NULL);
-  self->heavy_swatch = swatch_new ();
+  self->heavy_swatch = tm_swatch_new ();
   self->heavy = add_item (self, self->heavy_swatch, label_new ("granularity changes here"));
   self->cell = add_item (self, label_new (NULL), NULL);
-  self->map = add_item (self, swatch_new (), NULL);
+  self->map = add_item (self, tm_swatch_new (), NULL);
   self->range = add_item (self, label_new (NULL), NULL);
   gtk_widget_add_css_class (self->range, "numeric");
   self->hatched = add_item (self, label_new ("hatched: not aligned"), NULL);
@@ -373,7 +238,7 @@ tm_legend_bar_init (TmLegendBar *self)
   gtk_widget_set_tooltip_text (self->sampled, "Made from a sample; the exact picture is on its way");
   for (guint i = 0; i < MAX_LINES; i++)
     {
-      self->line_swatches[i] = swatch_new ();
+      self->line_swatches[i] = tm_swatch_new ();
       self->line_labels[i] = label_new (NULL);
       self->lines[i] = add_item (self, self->line_swatches[i], self->line_labels[i]);
     }
@@ -521,7 +386,7 @@ update_entries (TmLegendBar *self, const TmLegend *legend, GString *spoken)
     {
       if (i < n)
         {
-          swatch_set_flat (self->entry_swatches[i], entries[i].color, theme);
+          tm_swatch_set_flat (self->entry_swatches[i], entries[i].color, theme);
           set_label (self->entry_labels[i], entries[i].text);
           if (g_strcmp0 (gtk_widget_get_tooltip_text (self->entries[i]), entries[i].tooltip))
             gtk_widget_set_tooltip_text (self->entries[i], entries[i].tooltip);
@@ -553,7 +418,7 @@ update_judgement (TmLegendBar *self, const TmLegend *legend, GString *spoken)
   if (!judging)
     return FALSE;
   text = g_strdup_printf ("%d … %d dB SQNR", TM_SQNR_BAD, TM_SQNR_GOOD);
-  swatch_set_map (self->map, SWATCH_JUDGEMENT, tm_document_get_theme (self->document));
+  tm_swatch_set_map (self->map, TM_SWATCH_JUDGEMENT, tm_document_get_theme (self->document));
   set_label (self->range, text);
   show (self->map, TRUE);
   show (self->range, TRUE);
@@ -590,7 +455,7 @@ update_colours (TmLegendBar *self, const TmLegend *legend, GString *spoken)
       g_autofree char *range = format_range (self, legend, palette);
       g_autofree char *text = g_strcmp0 (quantity, "value") ? g_strdup_printf ("%s %s", quantity, range) : g_strdup (range);
 
-      swatch_set_map (self->map, palette == TM_PALETTE_DIVERGING ? SWATCH_DIVERGING : SWATCH_SEQUENTIAL, theme);
+      tm_swatch_set_map (self->map, palette == TM_PALETTE_DIVERGING ? TM_SWATCH_DIVERGING : TM_SWATCH_SEQUENTIAL, theme);
       set_label (self->range, text);
       g_string_append_printf (spoken, "%scolours of %s: %s", spoken->len ? "; " : "", quantity, range);
     }
@@ -633,7 +498,7 @@ update_lines (TmLegendBar *self, const TmLegend *legend, GString *spoken)
   show (self->heavy, heavy);
   if (heavy)
     {
-      swatch_set_line (self->heavy_swatch, 3, theme);
+      tm_swatch_set_line (self->heavy_swatch, 3, theme);
       speak (spoken, "heavy line: granularity changes here");
     }
   for (guint i = 0; i < MAX_LINES; i++)
@@ -645,7 +510,7 @@ update_lines (TmLegendBar *self, const TmLegend *legend, GString *spoken)
           const TmRun *run = &legend->runs->run[i];
           g_autofree char *text = g_strdup_printf ("%s %s", run->label ? run->label : "block", run->size ? run->size : "");
 
-          swatch_set_line (self->line_swatches[i], run->width >= 2 ? 3 : 1, theme);
+          tm_swatch_set_line (self->line_swatches[i], run->width >= 2 ? 3 : 1, theme);
           set_label (self->line_labels[i], g_strchomp (text));
           g_string_append_printf (spoken, "%s%s line: %s", spoken->len ? "; " : "", run->width >= 2 ? "heavy" : "thin",
                                   text);
