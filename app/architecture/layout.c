@@ -261,8 +261,11 @@ tm_layout_new (TmModel *model, GHashTable *unfolded, GCancellable *cancellable)
     {
       self->index = tm_box_index_new (layout);
       layout->drawn_of_tensor = g_new (guint, MAX (model->tensors->len, 1));
-      for (guint i = 0; i < model->tensors->len; i++)
-        layout->drawn_of_tensor[i] = find_drawn (layout, i);
+      for (guint i = 0; i < model->tensors->len && done; i++)
+        {
+          layout->drawn_of_tensor[i] = find_drawn (layout, i);
+          done = i % 4096 != 0 || !g_cancellable_is_cancelled (cancellable);
+        }
     }
 
   tm_names_free (plan.names);

@@ -47,7 +47,7 @@ typedef struct
   GArray *arrows;      /* TmHeavyLine used as arrows between consecutive cards (from a to b) */
   gint64 unit;         /* the model's median matrix side, what margins are made of */
   guint *box_of_tensor;/* tensor index → box, TM_NO_BOX for tensors hidden in a fold */
-  guint *drawn_of_tensor;/* → the tensor drawn in its place: itself, or of a fold the first block's; G_MAXUINT: none is */
+  guint *drawn_of_tensor; /* → the tensor drawn in its place: itself, or of a fold the first block's; G_MAXUINT: none */
   GStringChunk *strings;
 } TmLayout;
 
