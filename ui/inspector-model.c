@@ -75,12 +75,7 @@ add_granularities (GtkWidget *box, TmModel *model)
 static GtkWidget *
 add_expander (GtkWidget *box, const char *title)
 {
-  GtkWidget *expander = gtk_expander_new (title);
-  gtk_widget_add_css_class (expander, "card-title");
-  GtkWidget *inner = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  gtk_expander_set_child (GTK_EXPANDER (expander), inner);
-  gtk_box_append (GTK_BOX (box), expander);
-  return tm_card_new (inner, NULL);
+  return tm_card_new (tm_expander_new (box, title, NULL), NULL);
 }
 
 static void

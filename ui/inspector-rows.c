@@ -183,3 +183,26 @@ tm_card_add_bar (GtkWidget *card, GtkWidget *label, double share, const char *te
   gtk_box_append (GTK_BOX (card), row);
   return row;
 }
+
+/* --- Expanders ----------------------------------------------------------------------------------------------------- */
+
+/* A closed expander still hands the focus to its child, which is in no window then: it has it only while it is open. */
+static void
+on_expanded (GtkExpander *expander, GParamSpec *pspec, GtkWidget *inner)
+{
+  gtk_expander_set_child (expander, gtk_expander_get_expanded (expander) ? inner : NULL);
+}
+
+GtkWidget *
+tm_expander_new (GtkWidget *box, const char *title, GtkWidget **expander)
+{
+  GtkWidget *made = gtk_expander_new (title), *inner = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+
+  gtk_widget_add_css_class (made, "card-title");
+  g_object_ref_sink (inner);
+  g_signal_connect_data (made, "notify::expanded", G_CALLBACK (on_expanded), inner, (GClosureNotify) (GCallback) g_object_unref, 0);
+  gtk_box_append (GTK_BOX (box), made);
+  if (expander)
+    *expander = made;
+  return inner;
+}

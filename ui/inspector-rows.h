@@ -17,4 +17,7 @@ GtkWidget *tm_card_new_big (GtkWidget *parent, const char *caption, const char *
 GtkWidget *tm_card_add_bar (GtkWidget *card, GtkWidget *label, double share, const char *text, const GdkRGBA *color);
 void tm_copy_text (GtkWidget *widget, const char *text);
 
+/* A part that is closed at first: the box for what it shows. The expander is its parent while it is open. */
+GtkWidget *tm_expander_new (GtkWidget *box, const char *title, GtkWidget **expander);
+
 G_END_DECLS

@@ -229,12 +229,9 @@ on_expanded (GtkExpander *expander, GParamSpec *pspec, gpointer data)
 static void
 add_list (GtkWidget *box, TmDocument *document, gint64 tensor)
 {
-  GtkWidget *expander = gtk_expander_new ("Backend support"), *inner = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *expander, *inner = tm_expander_new (box, "Backend support", &expander);
   List *list = g_new0 (List, 1);
 
-  gtk_widget_add_css_class (expander, "card-title");
-  gtk_expander_set_child (GTK_EXPANDER (expander), inner);
-  gtk_box_append (GTK_BOX (box), expander);
   list->model = g_object_ref (tm_document_get_model (document));
   list->card = tm_card_new (inner, NULL);
   list->tensor = tensor;
