@@ -7,6 +7,7 @@
 #include "io/number.h"
 #include "io/text.h"
 #include "model/quantization.h"
+#include "quant/codecs.h"
 
 static char *
 format_unsigned (guint rank, const guint64 *numbers)
@@ -115,6 +116,72 @@ add_raw_bytes (GtkWidget *box, TmModel *model, const TmStored *stored)
   g_autoptr (GTask) task = g_task_new (label, NULL, raw_done, NULL);
   g_task_set_task_data (task, job, (GDestroyNotify) raw_job_free);
   g_task_run_in_thread (task, raw_run);
+}
+
+/* --- The first values of a stored tensor -------------------------------------------------------------------------------- */
+
+#define FIRST_VALUES 16
+
+typedef struct
+{
+  TmModel *model;
+  guint index;
+} FirstJob;
+
+static void
+first_job_free (FirstJob *job)
+{
+  g_object_unref (job->model);
+  g_free (job);
+}
+
+static void
+first_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const FirstJob *job = data;
+  TmTensor *tensor = tm_tensor_new_stored (job->model, job->index);
+  g_autofree guint64 *index = g_new0 (guint64, MAX (tensor->rank, 1));
+  GString *text = g_string_new (tensor->fault);
+
+  for (guint64 i = 0; tensor->fault == NULL && i < MIN (tensor->n_elements, FIRST_VALUES); i++)
+    {
+      g_auto (TmScalar) scalar = TM_SCALAR_INIT;
+      g_autoptr (GError) error = NULL;
+
+      tm_tensor_unflatten (tensor, i, index);
+      if (!tm_tensor_explain (tensor, index, &scalar, &error))
+        {
+          g_string_append (text, error->message);
+          break;
+        }
+      g_autofree char *place = format_unsigned (tensor->rank, index);
+      g_autofree char *shown = tm_scalar_format_value (&scalar);
+      g_autofree char *value = tm_text_escape (shown, -1);
+      g_autofree char *hex = tm_scalar_format_hex (&scalar);
+      g_string_append_printf (text, "%s%s  %s", i > 0 ? "\n" : "", place, value);
+      if (hex != NULL)
+        g_string_append_printf (text, "  %s", hex);
+    }
+  tm_tensor_free (tensor);
+  g_task_return_pointer (task, g_string_free (text, FALSE), g_free);
+}
+
+static void
+add_first_values (GtkWidget *box, TmModel *model, guint index)
+{
+  const TmStored *stored = tm_model_stored (model, index);
+
+  if (stored->source == NULL || stored->n_elements == 0 || stored->fault != NULL)
+    return;
+  FirstJob *job = g_new (FirstJob, 1);
+  *job = (FirstJob) { g_object_ref (model), index };
+  GtkWidget *card = tm_card_new (box, stored->n_elements > FIRST_VALUES ? "Values, the first 16" : "Values");
+  GtkWidget *label = tm_card_add_text (card, "", FALSE);
+  gtk_widget_add_css_class (label, "monospace");
+  gtk_label_set_selectable (GTK_LABEL (label), TRUE);
+  g_autoptr (GTask) task = g_task_new (label, NULL, raw_done, NULL);
+  g_task_set_task_data (task, job, (GDestroyNotify) first_job_free);
+  g_task_run_in_thread (task, first_run);
 }
 
 void
@@ -250,6 +317,10 @@ tm_inspector_add_stored (GtkWidget *box, TmDocument *document, guint index)
       g_autofree char *weight = tm_text_escape (tm_model_tensor (model, owner)->name, -1);
       tm_card_add_row (card, "part of", weight, "The weight that it is a piece of");
     }
+  if (stored->dtype == TM_DTYPE_UNKNOWN)
+    add_raw_bytes (box, model, stored);
+  else
+    add_first_values (box, model, index);
 }
 
 void

@@ -104,9 +104,6 @@ void cli_end_progress (void);
  * that takes time and helps nobody. (transfer full) */
 TmModel *cli_open_model (const char *path, const CliOptions *options, GError **error);
 
-/* A stored tensor as a logical one with its plain codec: the packed words themselves. (transfer full) */
-TmTensor *cli_tensor_from_stored (TmModel *model, guint stored);
-
 /* TENSOR of the command line: a logical name, stored:NAME, or with --stored a stored name. *owned is what has to be
  * freed, or NULL. Errors: TM_ERROR_ADDRESS. */
 const TmTensor *cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **owned, GError **error);

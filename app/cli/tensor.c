@@ -22,26 +22,6 @@ cli_open_model (const char *path, const CliOptions *options, GError **error)
   return model;
 }
 
-TmTensor *
-cli_tensor_from_stored (TmModel *model, guint index)
-{
-  const TmStored *stored = tm_model_stored (model, index);
-  TmTensor *tensor = g_new0 (TmTensor, 1);
-
-  tensor->shares_stored = TRUE;
-  tensor->name = stored->name;
-  tensor->ordinal = stored->ordinal;
-  tensor->rank = stored->rank;
-  tensor->shape = stored->shape;
-  tensor->stride = stored->stride;
-  tensor->n_elements = stored->n_elements;
-  tensor->bytes = stored->bytes;
-  tm_tensor_add_operand (tensor, TM_ROLE_VALUES, index);
-  tensor->values = stored;
-  tm_codec_attach_simple (tensor);
-  return tensor;
-}
-
 const TmTensor *
 cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **owned, GError **error)
 {
@@ -59,7 +39,7 @@ cli_find_tensor (TmModel *model, const char *name, gboolean stored, TmTensor **o
     index = tm_address_find_name (model, TRUE, name);
   if (index >= 0)
     {
-      *owned = cli_tensor_from_stored (model, (guint) index);
+      *owned = tm_tensor_new_stored (model, (guint) index);
       if ((*owned)->values->dtype == TM_DTYPE_UNKNOWN) /* nobody here decodes it: its bytes can be had all the same */
         tm_codec_attach_bytes (*owned);
       return *owned;

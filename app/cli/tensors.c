@@ -7,6 +7,7 @@
 #include "io/number.h"
 #include "io/text.h"
 #include "model/quantization.h"
+#include "quant/codecs.h"
 
 static const char *
 get_dtype_label (const TmTensor *tensor)
@@ -181,7 +182,7 @@ foreach_row (TmModel *model, gboolean stored, const GArray *chosen, RowFunc func
   for (guint i = 0; i < n && ok; i++)
     if (stored)
       {
-        TmTensor *tensor = cli_tensor_from_stored (model, i);
+        TmTensor *tensor = tm_tensor_new_stored (model, i);
         ok = func (model, tensor, modules[i], user_data, error);
         tm_tensor_free (tensor);
       }

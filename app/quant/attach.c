@@ -147,3 +147,23 @@ tm_codec_attach_bytes (TmTensor *tensor)
   tensor->codec = &tm_codec_plain;
   return TRUE;
 }
+
+TmTensor *
+tm_tensor_new_stored (TmModel *model, guint index)
+{
+  const TmStored *stored = tm_model_stored (model, index);
+  TmTensor *tensor = g_new0 (TmTensor, 1);
+
+  tensor->shares_stored = TRUE;
+  tensor->name = stored->name;
+  tensor->ordinal = stored->ordinal;
+  tensor->rank = stored->rank;
+  tensor->shape = stored->shape;
+  tensor->stride = stored->stride;
+  tensor->n_elements = stored->n_elements;
+  tensor->bytes = stored->bytes;
+  tm_tensor_add_operand (tensor, TM_ROLE_VALUES, index);
+  tensor->values = stored;
+  tm_codec_attach_simple (tensor);
+  return tensor;
+}

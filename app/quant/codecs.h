@@ -1,13 +1,16 @@
 /* Codecs: one a scheme family. A logical tensor gets its codec, scheme and granularity from here. */
 #pragma once
 
-#include "model/tensor.h"
+#include "model/model.h"
 
 G_BEGIN_DECLS
 
 /* Sets dtype, quantized, scheme, granularity, codec (and fault) of a logical tensor whose first operand alone holds it:
  * plain dtypes and ggml block types. tensor has its name, shape, operands and values set. */
 void tm_codec_attach_simple (TmTensor *tensor);
+
+/* A stored tensor as a logical one with its plain codec: the packed words themselves. Not after the model. (transfer full) */
+TmTensor *tm_tensor_new_stored (TmModel *model, guint stored);
 
 /* A dtype that is unknown here: its bytes as they are, U8 in one axis. tensor as above; shape and stride are replaced.
  * FALSE, and nothing changed, where there are no bytes. */

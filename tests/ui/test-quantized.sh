@@ -41,6 +41,12 @@ for i in $(seq 50); do [ "$(value_of 'zero point')" = "$other" ] && break; sleep
 [ "$(value_of 'zero point')" = "$other" ] || fail "zero point after the switch: $(value_of 'zero point'), $other"
 see "button" "[$row, $column]"; see label "Scalar [$row, $column]"
 say "another reading: same place, other numbers"
+
+piece=${weight%.weight}.qweight
+go "stored:$piece"
+first=$("$CLI" scalar --json --stored "$folder" "$piece" 0,1)
+see label "[0, 1]  $(echo "$first" | field value)  $(echo "$first" | field raw_hex | tr -d '"')" 20
+say "a piece shows the words that are stored"
 quit
 say "ends quietly"
 
