@@ -100,8 +100,8 @@ make_label (TmCanvas *self)
     }
   else
     {
-      g_string_append_printf (text, "Model %s, %u tensors, %s; ", model->title, model->tensors->len,
-                              get_depth_name (legend->depth));
+      g_string_append_printf (text, "Model %s, %u tensor%s, %s; ", model->title, model->tensors->len,
+                              model->tensors->len == 1 ? "" : "s", get_depth_name (legend->depth));
       if (selection->kind == TM_ADDRESS_MODEL)
         g_string_append (text, "nothing selected");
       else

@@ -76,6 +76,29 @@ add_schemes (GtkWidget *card, TmModel *model, const GArray *schemes)
     }
 }
 
+/* What the config and the tensors disagree about: the first of it, and how much more the problems have. */
+static void
+add_conflict (GtkWidget *card, TmModel *model)
+{
+  const TmProblem *first = NULL;
+  guint n = 0;
+  for (guint i = 0; i < model->problems->len; i++)
+    {
+      const TmProblem *problem = g_ptr_array_index (model->problems, i);
+      if (strcmp (problem->code, "config-conflict") != 0)
+        continue;
+      first = first != NULL ? first : problem;
+      n++;
+    }
+  if (first == NULL)
+    return;
+  g_autofree char *message = tm_text_escape (first->message, -1);
+  g_autofree char *text = n == 1 ? g_strdup (message) : g_strdup_printf ("%s; %u more among the problems", message, n - 1);
+  GtkWidget *label = tm_card_add_text (card, text, FALSE);
+  gtk_widget_add_css_class (label, "caption");
+  gtk_widget_add_css_class (label, "dim-label");
+}
+
 void
 tm_inspector_add_quantization (GtkWidget *box, TmDocument *document)
 {
@@ -87,6 +110,7 @@ tm_inspector_add_quantization (GtkWidget *box, TmDocument *document)
 
   GtkWidget *card = tm_card_new (box, "Quantization");
   add_schemes (card, model, summary.schemes);
+  add_conflict (card, model);
   if (model->quantization_file == NULL && g_strcmp0 (model->format, "safetensors") == 0)
     tm_card_add_row (card, "config file", "absent", "All of this was found in the tensors alone");
   g_autofree char *exclusions = describe_exclusions (model, &summary);
