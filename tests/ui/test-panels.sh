@@ -6,7 +6,7 @@ make=$here/make-models.py
 filter() { # filter NAME TEXT: types it into the filter with this name
   set -- "$2" $("$here"/atspi-dump.py -w 20 tensormorph --where entry "$1")
   [ $# = 3 ] || fail "no filter $1"
-  xdotool mousemove --window "$W" "$2" "$3" click 1 key ctrl+a; xdotool type --delay 10 "$1"
+  xdotool mousemove --window "$W" "$2" $(($3 + 8)) sleep 0.2 click 1 key ctrl+a; xdotool type --delay 10 "$1"
 }
 go() { xdotool key ctrl+l; see text Address; sleep 0.3; xdotool key ctrl+a; xdotool type --delay 10 "$1"; xdotool key Return; }
 
@@ -15,7 +15,7 @@ start "$RUN_GUI_DIR/one.gguf"; window '^one.gguf$'; see label "tensors read in";
 across=1000 drop "$RUN_GUI_DIR/other.gguf"
 see label "3 tensors aligned, 4 left over"
 xdotool windowactivate --sync "$W"
-set -- $("$here"/atspi-dump.py -w 20 tensormorph --where button "4 left over"); xdotool mousemove --window "$W" "$1" "$2" click 1
+set -- $("$here"/atspi-dump.py -w 20 tensormorph --where button "4 left over"); xdotool mousemove --window "$W" "$1" $(($2 + 8)) sleep 0.3 click 1 # GTK 4.18 gives its upper edge
 for text in "candidate only: candidate_adapter.0.weight" "candidate only: candidate_adapter.1.weight" \
   "reference only: reference_adapter.0.weight" "reference only: reference_adapter.1.weight"; do see label "$text" 20; done
 xdotool key Escape
