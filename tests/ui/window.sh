@@ -41,7 +41,7 @@ no_gl() {
 # drop FILE...: a real drag from another program's window onto ours (W), by pointer; across: how far from its left
 drop() {
   local d status
-  "$DRAG" -x -g 120x80+10+10 "$@" >"$RUN_GUI_DIR/drag" & d=$!
+  timeout 60 "$DRAG" -x -g 120x80+10+10 "$@" >"$RUN_GUI_DIR/drag" & d=$!
   until grep -q ready "$RUN_GUI_DIR/drag"; do sleep 0.05; done
   eval "$(xdotool getwindowgeometry --shell "$W")"
   xdotool mousemove 60 50 mousedown 1 sleep 0.1 mousemove 80 60 mousemove 120 90 \
