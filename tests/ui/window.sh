@@ -41,8 +41,9 @@ no_gl() {
 # drop FILE...: a real drag from another program's window onto ours (W), by pointer; across: how far from its left
 drop() {
   local d status
+  rm -f "$RUN_GUI_DIR/drag" # or the word of the drag before is taken for this one's
   timeout 60 "$DRAG" -x -g 120x80+10+10 "$@" >"$RUN_GUI_DIR/drag" & d=$!
-  until grep -q ready "$RUN_GUI_DIR/drag"; do sleep 0.05; done
+  until grep -qs ready "$RUN_GUI_DIR/drag"; do sleep 0.05; done
   eval "$(xdotool getwindowgeometry --shell "$W")"
   xdotool mousemove 60 50 mousedown 1 sleep 0.1 mousemove 80 60 mousemove 120 90 \
     mousemove $((X + ${across:-400})) $((Y + 350)) sleep 0.2 mousemove $((X + ${across:-400} + 10)) $((Y + 360)) sleep 0.3 mouseup 1
