@@ -245,23 +245,6 @@ hand_in (Comparison *comparison, guint64 number, TmDiffSums *sums)
   g_mutex_unlock (&comparison->lock);
 }
 
-static Comparison *
-find_comparison (const Run *run, guint64 item)
-{
-  guint low = 0, high = run->n;
-
-  while (high - low > 1)
-    {
-      guint middle = low + (high - low) / 2;
-
-      if (run->comparison[middle].first_item <= item)
-        low = middle;
-      else
-        high = middle;
-    }
-  return &run->comparison[low];
-}
-
 static gboolean
 prepare (const Run *run, Comparison *comparison, GError **error)
 {
@@ -293,7 +276,7 @@ static gboolean
 compare_chunk (guint64 item, guint thread, gpointer data, GError **error)
 {
   Run *run = data;
-  Comparison *comparison = find_comparison (run, item);
+  Comparison *comparison = &run->comparison[tm_work_find_task (&run->comparison->first_item, sizeof *run->comparison, run->n, item)];
   guint64 number = item - comparison->first_item, first = number * comparison->chunk;
   guint64 count = MIN (comparison->n - first, comparison->chunk);
   g_autoptr (GError) unread = NULL;

@@ -309,28 +309,11 @@ look_at_tile (const Run *run, Task *task, Buffers *buffers, const Tile *tile, GE
   return tm_work_pause (run->cancellable, error);
 }
 
-static Task *
-find_task (const Run *run, guint64 item)
-{
-  guint low = 0, high = run->n;
-
-  while (high - low > 1)
-    {
-      guint middle = low + (high - low) / 2;
-
-      if (run->task[middle].first_item <= item)
-        low = middle;
-      else
-        high = middle;
-    }
-  return &run->task[low];
-}
-
 static gboolean
 take_item (guint64 item, guint thread, gpointer data, GError **error)
 {
   Run *run = data;
-  Task *task = find_task (run, item);
+  Task *task = &run->task[tm_work_find_task (&run->task->first_item, sizeof *run->task, run->n, item)];
   Tile tile = { .row = (item - task->first_item) * task->item_rows };
   g_autoptr (GError) unread = NULL;
   gboolean ok = prepare (run, task, &unread), wide = task->columns > TILE_COLUMNS && task->slab_rows == 0;

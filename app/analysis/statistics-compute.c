@@ -433,23 +433,6 @@ count_piece (Run *run, Task *task, Thread *thread, guint64 number, GError **erro
   return TRUE;
 }
 
-static Task *
-find_task (const Run *run, guint64 item)
-{
-  guint low = 0, high = run->n;
-
-  while (high - low > 1)
-    {
-      guint middle = low + (high - low) / 2;
-
-      if (run->task[middle].first_item <= item)
-        low = middle;
-      else
-        high = middle;
-    }
-  return &run->task[low];
-}
-
 static void
 enter (Run *run, Thread *thread, Task *task)
 {
@@ -489,7 +472,7 @@ static gboolean
 take_piece (guint64 item, guint number, gpointer data, GError **error)
 {
   Run *run = data;
-  Task *task = find_task (run, item);
+  Task *task = &run->task[tm_work_find_task (&run->task->first_item, sizeof *run->task, run->n, item)];
   Thread *thread = &run->thread[number];
   guint64 piece = item - task->first_item, count = MIN (task->tensor->n_elements - piece * PIECE, PIECE);
   g_autoptr (GError) unread = NULL;

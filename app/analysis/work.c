@@ -109,3 +109,20 @@ tm_work_run (guint64 n, TmWorkItem item, gpointer data, GCancellable *cancellabl
   g_propagate_error (error, work.error);
   return FALSE;
 }
+
+guint
+tm_work_find_task (const guint64 *first_item, gsize stride, guint n, guint64 item)
+{
+  guint low = 0, high = n;
+
+  while (high - low > 1)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (*(const guint64 *) (const void *) ((const char *) first_item + stride * middle) <= item)
+        low = middle;
+      else
+        high = middle;
+    }
+  return low;
+}

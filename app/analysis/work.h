@@ -24,4 +24,8 @@ guint tm_work_get_threads (void);
 typedef gboolean (*TmWorkItem) (guint64 item, guint thread, gpointer data, GError **error);
 gboolean tm_work_run (guint64 n, TmWorkItem item, gpointer data, GCancellable *cancellable, GError **error);
 
+/* Where the items of several tasks are numbered through: which task an item is of. first_item: that of task 0, which is 0;
+ * stride: bytes from one task to the next; n: at least 1. */
+guint tm_work_find_task (const guint64 *first_item, gsize stride, guint n, guint64 item);
+
 G_END_DECLS
